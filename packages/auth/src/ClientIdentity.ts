@@ -72,7 +72,7 @@ export interface ClientIdentity {
    * Whether the client may register itself at an authorization server. Default: true. But the default is false when you give
    * `preRegistered` without `metadataDocument` and `ask`. With false, a login at an issuer that is not in `preRegistered` fails.
    *
-   * @deprecated since revision 2026-07-28 (pull request #2858 of the specification). A revision may remove it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (#2858). A later revision of the specification may remove it, from 2027-07-28 on.
    */
   readonly dynamicRegistration?: boolean | undefined
   /** Further members of a registration and of the metadata document, such as `client_uri`, `logo_uri` and `software_id`. Default: none. */

@@ -2,7 +2,7 @@
  * Makes the script that completes commands and options in bash; `Cli` prints it. This module corrects mistakes in the bash script of
  * `@effect/cli`. That script loses the command when the name of the program has a hyphen, and when the command is below another command. It
  * offers all choices of an option as one word, and offers nothing after an option without a value. `@effect/cli` itself prints the scripts
- * for zsh and fish. When `test/Completions` passes with the script of `@effect/cli`, this module can be deleted.
+ * for zsh and fish. When test/Completions passes with the script of `@effect/cli`, this module can be deleted.
  */
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"

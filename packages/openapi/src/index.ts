@@ -1,5 +1,5 @@
 /**
- * Makes tools of an MCP server from the operations of an OpenAPI document.
+ * The operations of an OpenAPI document as tools of an MCP server.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Serves the features of another MCP server, the upstream, as features of your own server.
+ * Passes an upstream MCP server on as features of your own server.
  *
  * @since 0.1.0
  */

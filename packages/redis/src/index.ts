@@ -1,5 +1,5 @@
 /**
- * Stores the state that several nodes of an MCP server share, in Redis.
+ * State of an MCP server that several nodes share, in Redis.
  *
  * @since 0.1.0
  */

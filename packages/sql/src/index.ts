@@ -1,5 +1,5 @@
 /**
- * Stores the state of an MCP server in an SQL database: in PostgreSQL for several nodes, or in SQLite for one node that restarts.
+ * State of an MCP server in PostgreSQL, for several nodes, or in SQLite, for one that restarts.
  *
  * @since 0.1.0
  */

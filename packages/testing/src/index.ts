@@ -1,5 +1,5 @@
 /**
- * Mock transports, scripted peers and reusable checks (laws) for tests of MCP servers and clients.
+ * Mock transports, scripted peers and laws for testing MCP servers and clients.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Durable tools of an MCP server. Their tasks are workflows of `@effect/workflow`.
+ * Durable tools of an MCP server: their tasks are workflows of @effect/workflow.
  *
  * @since 0.1.0
  */

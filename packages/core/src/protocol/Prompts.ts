@@ -1,5 +1,6 @@
 /**
- * The types of prompts. A server lists its prompts, and a client gets the messages of a prompt with the arguments filled in.
+ * The types of prompts. A server prepares messages for a model, and lists them as prompts. A client gets the messages of one prompt, with the
+ * arguments of the prompt filled in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0

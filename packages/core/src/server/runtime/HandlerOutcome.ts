@@ -1,9 +1,8 @@
 /**
  * Makes a response from the end of a handler, for `legacy/Era` and `modern/Era`, and makes the encoders for `Routes`. When the handler
  * succeeds, the response is a result. An `McpError`, a `JsonRpcError`, an `HttpRefusal` or a `LocalError` becomes a JSON-RPC error. The
- * code of the error depends on the protocol revision. Any other failure is a defect: the client receives "Internal error", and the log
- * contains the whole cause. When a call of a tool dies, "Internal error" is a result, which the host shows to the model. For any other
- * request "Internal error" is a JSON-RPC error.
+ * code of the error depends on the protocol revision. Any other failure is a defect: the client receives "Internal error" (after a call of a
+ * tool, as a result for the model), and the log contains the whole cause.
  *
  * `encoder` checks a result that this library has not built, and removes the members that the client's revision does not define. With
  * revision 2026-07-28 or later, `protocol/modern/Stamp` adds the members that every result must have. `headOf` gives the HTTP status and
