@@ -81,7 +81,7 @@ for (const [name, ends] of Object.entries({ "Streamable HTTP": streamable, "HTTP
       describe(`The client's transport over ${name}, read by ${way}, ${direction},`, () => {
         for (const law of TransportLaws.laws) {
           // A client of Streamable HTTP goes on when the server ends a stream: it opens another.
-          const endsStream = law.name.includes("when one stops")
+          const endsStream = law.name.includes("when one side stops")
           if (endsStream && ends === streamable && direction.endsWith("to the server")) continue
           it.effect(law.name, () => law.check(pair))
         }

@@ -53,7 +53,7 @@ describe("A stream is resumed", () => {
       for (const id of ["", "ä", "a\tb", "x".repeat(4097)]) {
         const { calling } = yield* cutAfter(`id: 1\ndata:\n\nid: ${id}\ndata:\n\n`)
         assert.include(
-          (yield* Fiber.join(Fiber.join(calling) as Fiber.Fiber<any>)).message,
+          (yield* Fiber.join(calling as Fiber.Fiber<any>)).message,
           "the stream cannot be resumed",
           id
         )
@@ -86,7 +86,7 @@ describe("A stream is resumed", () => {
       const { calling, pair } = yield* cutAfter("id: 1\ndata:\n\n", { reconnect: Schedule.recurs(2) })
       yield* fail(pair, yield* attemptAfter(pair, 100))
       yield* fail(pair, yield* attemptAfter(pair, 100))
-      assert.include((yield* Fiber.join(Fiber.join(calling) as Fiber.Fiber<any>)).message, "the stream was not resumed")
+      assert.include((yield* Fiber.join(calling as Fiber.Fiber<any>)).message, "the stream was not resumed")
     }))
 })
 

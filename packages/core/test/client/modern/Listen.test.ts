@@ -253,7 +253,7 @@ describe("The subscription of a modern client", () => {
         const second = yield* server.expectRequest("subscriptions/listen")
         if (isAcknowledged) yield* acknowledge(server, second, {})
         yield* complete(server, second.id, tagged(second))
-        assert.include((yield* Fiber.join(subscribing)).message, "acknowledged")
+        assert.include((yield* Fiber.join(subscribing)).message, "acknowledge")
       }
     }))
 

@@ -188,7 +188,7 @@ describe("a node that others do not reach, or that does not reach them", () => {
         at.endpoint.handle(Object.assign(exchange, { services: Context.make(Sender, "ada") }))
         return answered(exchange)
       }
-      assertRefused(yield* post(two, 1), 421, -32000, /authenticator must find the user in the headers/)
+      assertRefused(yield* post(two, 1), 421, -32000, /authenticator find the user in the headers/)
       assert.deepStrictEqual(resultOf(yield* post(one, 2)), hello)
       yield* one.stop
       assert.deepStrictEqual(resultOf(yield* post(two, 3)), hello)
