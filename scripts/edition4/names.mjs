@@ -16,8 +16,6 @@ Effect.catchAllCause Effect.catchCause
 Effect.catchAllDefect Effect.catchDefect
 Effect.clock Clock.Clock
 Effect.either Effect.result
-Effect.fork Effect.forkChild
-Effect.forkDaemon Effect.forkDetach
 Effect.makeLatch Latch.make
 Effect.runtime Effect.context
 Effect.tapErrorCause Effect.tapCause

@@ -48,7 +48,29 @@ const tuple = (node, printer) =>
     ? printer.print(node.elements[0].type)
     : printer.print(node)
 
+const forks = new Map([
+  ["Effect.fork", "Effect.forkChild"],
+  ["Effect.forkDaemon", "Effect.forkDetach"],
+  ["Effect.forkIn", "Effect.forkIn"],
+  ["Effect.forkScoped", "Effect.forkScoped"]
+])
+
+const INHERIT = "{ uninterruptible: \"inherit\" }"
+
 export const rules = [
+  {
+    name: "a fiber inherits whether it can be interrupted",
+    example: [
+      "Effect.fork(a); b.pipe(Effect.forkDaemon)",
+      `Effect.forkChild(a, ${INHERIT}); b.pipe(Effect.forkDetach(${INHERIT}))`
+    ],
+    print: (node, printer) => {
+      const isCall = ts.isCallExpression(node)
+      const to = forks.get(printer.path(isCall ? node.expression : node))
+      if (to === undefined) return undefined
+      return `${printer.member(to)}(${[...isCall ? node.arguments.map((arg) => printer.print(arg)) : [], INHERIT].join(", ")})`
+    }
+  },
   {
     name: "types in a namespace of their module's name are in the module",
     example: [

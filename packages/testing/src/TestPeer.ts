@@ -194,6 +194,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       Effect.gen(function*() {
         yield* Fiber.interruptFork(reader)
         const rest = Arr.getSomes(yield* EffectInternals.takeWaiting(received))
+        yield* Queue.offer(received, Option.none())
         // A test that has failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
           yield* Effect.dieMessage(`The script ended before it received:\n${rest.map(show).join("\n")}`)

@@ -176,8 +176,9 @@ describe("Client.of", () => {
       const building = yield* Effect.fork(
         Effect.provide(
           Effect.map(Client.Client, Client.of(Definition.make(Greet))),
-          yield* Layer.build(Client.layer(connector)).pipe(
-            Effect.zipLeft(Effect.orDie(server.discovered()), { concurrent: true })
+          yield* Effect.map(
+            Effect.zip(Layer.build(Client.layer(connector)), Effect.orDie(server.discovered()), { concurrent: true }),
+            ([context]) => context
           )
         )
       )

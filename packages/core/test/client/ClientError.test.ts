@@ -3,7 +3,8 @@ import * as ClientError from "@effect-mcp/core/ClientError"
 import { JsonRpcError } from "@effect-mcp/core/JsonRpcError"
 import { ConnectionClosed, NoBackChannel, RequestTimeout, TransportError } from "@effect-mcp/core/LocalError"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
-import { ParseResult, Schema } from "effect"
+import { Either, Schema } from "effect"
+import * as EffectParser from "../../src/protocol/schema/EffectParser.js"
 
 describe("ClientError.fromCall", () => {
   it("gives the typed error for the code of the server's error", () => {
@@ -76,12 +77,10 @@ describe("ToolError", () => {
 
 describe("ClientError.invalidResult", () => {
   it("has reason `Decode` and names the place", () => {
-    const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ hits: Schema.Array(Schema.Int) }))({
+    const decoded = EffectParser.decodeUnknownEither(Schema.Struct({ hits: Schema.Array(Schema.Number) }))({
       hits: [1, "2"]
     })
-    assert.strictEqual(decoded._tag, "Left")
-    if (decoded._tag !== "Left") return
-    const error = ClientError.invalidResult("the tool \"search\"", decoded.left)
+    const error = ClientError.invalidResult("the tool \"search\"", Either.getOrThrow(Either.flip(decoded)))
     assert.strictEqual(error.reason, "Decode")
     assert.strictEqual(
       error.message,

@@ -109,11 +109,11 @@ describe("HttpResponseError", () => {
       yield* slow.push("so far")
       yield* pair.quiet
       yield* TestClock.adjust("1 second")
-      assert.deepInclude((yield* Fiber.join(first as never as Fiber.Fiber<any>)).cause, { body: "so far" })
+      assert.deepInclude((yield* Fiber.join(first as Fiber.Fiber<any>)).cause, { body: "so far" })
       const second = yield* pair.call("ping")
       const long = yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.open(500, {}))
       yield* long.push("x".repeat(70_000))
-      assert.lengthOf((yield* Fiber.join(second as never as Fiber.Fiber<any>)).cause.body, 64 * 1024)
+      assert.lengthOf((yield* Fiber.join(second as Fiber.Fiber<any>)).cause.body, 64 * 1024)
       yield* pair.idle
     }))
 })

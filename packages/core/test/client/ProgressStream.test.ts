@@ -60,7 +60,8 @@ describe("A call as a stream", () => {
             yield* onProgress({ progress: 0 })
             yield* Deferred.await(first)
             yield* Effect.forEach(Array.from({ length: 300 }), (_, n) => onProgress({ progress: n + 1, message }))
-            yield* Deferred.succeed(wake, undefined)
+            // The reader goes on after the result.
+            yield* Effect.forkDaemon(Deferred.succeed(wake, undefined))
             return "done"
           })
         )

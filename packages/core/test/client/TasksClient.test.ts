@@ -336,7 +336,7 @@ describe.concurrent("The task of a tool", () => {
       const task = yield* TasksClient.start(yield* Client.Client, "quick")
       assert.deepStrictEqual(task.taskId, Option.none())
       assert.deepInclude(yield* task.result, text("quick"))
-      assert.deepStrictEqual(yield* Stream.runCollect(task.status), Chunk.empty())
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Stream.runCollect(task.status)), [])
       yield* task.cancel
     }).pipe(Effect.provide(serving(version, McpServer.tool(Tool.make("quick"), () => Effect.succeed("quick"))))))
 

@@ -131,6 +131,17 @@ export const Tracer_make = (tracer: any): Tracer.Tracer =>
     }
   })
 
+/** A tracer that also makes spans as a tracer of version 3 does. */
+export const Effect_tracer = Effect.map(Effect.tracer, (tracer): any => ({
+  span: (name: any, parent: any, annotations: any, links: any, startTime: any, kind: any) =>
+    tracer.span(
+      typeof name === "string"
+        ? { name, parent, annotations, links, startTime, kind, root: Option.isNone(parent), sampled: true }
+        : name
+    ),
+  context: tracer.context
+}))
+
 export const Layer_setTracer = (tracer: Tracer.Tracer): Layer.Layer<never> => Layer.succeed(Tracer.Tracer, tracer)
 
 export const Logger_none = Logger.make(() => {})

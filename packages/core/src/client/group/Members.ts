@@ -84,7 +84,8 @@ export const make = (
           Effect.gen(function*() {
             const member = yield* reserve(name)
             const joined = yield* Deferred.make<any, any>()
-            const holding = Effect.ensuring(hold(member, joined), forget(member))
+            // The fiber yields first, so that `remove` finds it: version 4 of Effect starts a fiber before the map has it.
+            const holding = Effect.ensuring(Effect.zipRight(Effect.yieldNow(), hold(member, joined)), forget(member))
             return yield* Effect.onError(
               Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
                 // The fiber may be interrupted before it completes the deferred.

@@ -91,15 +91,11 @@ export const collect = <A>(
 ): Effect.Effect<{ readonly entries: ReadonlyArray<A>; readonly pages: number }, ClientError> =>
   Effect.suspend(() => {
     const entries: Array<A> = []
-    let pages = 0
-    const counted = StreamArrays.map(list, (page) => {
-      pages++
-      return page
-    })
-    const reading = StreamArrays.forEach(counted, (entry) => entries.push(entry))
+    const count = { pages: 0 }
+    const reading = ListPages.counted(StreamArrays.forEach(list, (entry) => entries.push(entry)), count)
     return Effect.map(
       Effect.catchIf(reading, (error) => error instanceof ListPages.ListCut, onCut),
-      () => ({ entries, pages })
+      () => ({ entries, pages: count.pages })
     )
   })
 

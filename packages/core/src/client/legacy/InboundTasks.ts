@@ -176,11 +176,12 @@ const finish = Effect.fnUntraced(function*(
   if (entry !== undefined) yield* settle(self, entry)
 })
 
-/** Tells everyone who waits for a task, and the server, that the task has ended. */
+/** Tells the server that the task has ended, and then everyone who waits for the task. */
 const settle = ({ notify, works }: Self, entry: Ledger.Entry): Effect.Effect<void> =>
   Effect.suspend(() => {
     const work = works.get(entry.task.taskId)
-    if (work !== undefined) EffectInternals.done(work.over, Effect.succeed(entry))
+    // Those who wait send the result to the server. They continue after the notification was sent.
+    if (work !== undefined) EffectInternals.later(() => EffectInternals.done(work.over, Effect.succeed(entry)))
     return notify(taskStatus.name, entry.task as unknown as JsonObject)
   })
 

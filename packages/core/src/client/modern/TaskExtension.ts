@@ -196,17 +196,21 @@ const ask = (
       return send(waiting, Object.fromEntries(responses))
     }),
     Effect.zipRight(Effect.sync(poll.wake)),
+    Effect.interruptible,
     Effect.onError(() =>
       MutableRef.get(isSent)
         ? Effect.void
         : Ref.update(questions, (known) => TaskQuestions.unasked(known, keys))
     ),
-    Effect.catchAllCause((cause) => Effect.asVoid(Deferred.failCause(failed, cause))),
-    Effect.interruptible
+    // An interruption of this fiber is no outcome of the task.
+    Effect.catchAllCause((cause) => Effect.interruptible(Effect.asVoid(Deferred.failCause(failed, cause))))
   )
-  return Ref.update(questions, (known) => TaskQuestions.asked(known, keys)).pipe(
-    Effect.zipRight(Effect.forkScoped(answering)),
-    Effect.map((fiber) => ({ keys, fiber, isSent }))
+  // Uninterruptible, so that the questions can be asked again although the fiber is interrupted before it starts.
+  return Effect.uninterruptible(
+    Ref.update(questions, (known) => TaskQuestions.asked(known, keys)).pipe(
+      Effect.zipRight(Effect.forkScoped(answering)),
+      Effect.map((fiber) => ({ keys, fiber, isSent }))
+    )
   )
 }
 

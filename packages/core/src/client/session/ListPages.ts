@@ -9,12 +9,27 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as StreamArrays from "../../kit/StreamArrays.js"
 import type { ClientError } from "../ClientError.js"
 import * as ListBudget from "./ListBudget.js"
 
 /** How many pages of one list are read. */
 export const MAX_PAGES = 64
+
+/** How many pages were read. */
+export interface Counter {
+  pages: number
+}
+
+const counter = EffectInternals.local<Counter | undefined>("@effect-mcp/core/client/session/ListPages/counter", undefined)
+
+/**
+ * Runs an effect, and counts the pages that its streams read. Also counts the pages without entries, of which the readers of a stream learn
+ * nothing in version 4 of Effect.
+ */
+export const counted = <A, E, R>(effect: Effect.Effect<A, E, R>, count: Counter): Effect.Effect<A, E, R> =>
+  EffectInternals.withValue(effect, counter, count)
 
 /** The error of a list whose rest is not read because it is too large. */
 export class ListCut extends TransportError {}
@@ -44,7 +59,8 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
       if (cursor instanceof ListCut) return Effect.fail(cursor)
       if (seen.size === MAX_PAGES) return Effect.fail(cut(method, `there are more than ${MAX_PAGES} pages`))
       seen.add(cursor)
-      return Effect.flatMap(page(cursor), (page) => {
+      return Effect.flatMap(Effect.zip(page(cursor), EffectInternals.valueOf(counter)), ([page, counter]) => {
+        if (counter !== undefined) counter.pages++
         const all = entries(page)
         const end = all.findIndex((entry) => !budget.fits(entry))
         const kept = end === -1 ? all : all.slice(0, end)

@@ -162,8 +162,10 @@ class Broadcast<A> {
    * called only when other values wait already.
    */
   publish(value: A, sizeOf: () => number | undefined): boolean {
+    // A listener that got its last value may be gone before `unsafeSlide` returns.
+    const { hasListeners } = this
     for (const listener of this.listeners) listener.unsafeSlide(value, listener.size > 0 ? sizeOf() : 0)
-    return this.hasListeners
+    return hasListeners
   }
 
   end(): void {

@@ -154,22 +154,18 @@ export class ServerToolsService {
   ): Effect.Effect<Either.Either<ServerTool, string>> {
     this.clear()
     const before = this.changes
-    let pages = 0
+    const count = { pages: 0 }
     const reading = Stream.runForEachWhile(
       Stream.chunks(list),
-      () =>
-        Effect.sync(() => {
-          pages++
-          return !this.known.has(name) && this.changes === before
-        })
+      () => Effect.sync(() => !this.known.has(name) && this.changes === before)
     )
-    return Effect.match(reading, {
+    return Effect.match(ListPages.counted(reading, count), {
       onFailure: (error) => this.failed(clock, needsNew, `the tools could not be listed: ${error.message}`),
       onSuccess: () => {
         // The headers of the pages are known now, also when the tools have changed meanwhile.
         this.listings++
         this.failuresInARow = 0
-        this.rests(clock, ListPace.rest(pages, true))
+        this.rests(clock, ListPace.rest(count.pages, true))
         if (this.changes !== before) return Either.left("the tools changed while they were listed")
         this.isListed = !this.known.has(name)
         return this.isListed ? this.remember(clock, needsNew, NOT_LISTED) : this.now(name)

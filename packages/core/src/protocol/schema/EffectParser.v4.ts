@@ -166,8 +166,16 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
     if (message !== undefined) return add(path, message)
     const whole: Array<SchemaTree.AST> = []
     const within: Array<SchemaIssue.Issue> = []
-    // Version 4 gives no issue for members that the kind of the value excludes.
-    if (issue.issues.length === 0) whole.push(...(SchemaTree.view(issue.ast) as SchemaTree.Union).types)
+    // Version 4 gives no issue for members that the kind of the value, or the text that discriminates the members, excludes.
+    if (issue.issues.length === 0) {
+      const members = (SchemaTree.view(issue.ast) as SchemaTree.Union).types
+      const own = discriminator(members, issue.input)
+      if (own !== undefined) {
+        const { expected, name, value } = own
+        return add(path.concat(name), value === undefined ? "is missing" : IssueText.mismatch(expected, value, quotes))
+      }
+      whole.push(...members)
+    }
     for (const member of issue.issues) {
       if (++steps > MAX_STEPS) break
       if (member._tag === "InvalidType" && messageOf(member.ast) === undefined) whole.push(SchemaTree.view(member.ast))
@@ -186,6 +194,19 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   // The search has found no place within the largest number of steps.
   if (found.length === 0) add([], "does not conform")
   return found
+}
+
+/** The field that has a literal in every member of a union of structs, with the value that an object has there. */
+const discriminator = (members: ReadonlyArray<SchemaTree.AST>, input: unknown) => {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
+  const structs = members.map((member) => SchemaTree.fields(SchemaTree.encoded(member)))
+  for (const { name } of structs[0] ?? []) {
+    const expected = structs.flatMap((fields) =>
+      fields.flatMap((field) => field.name === name && SchemaTree.isLiteral(field.type) ? [field.type] : [])
+    )
+    if (expected.length === structs.length) return { expected, name, value: (input as Record<PropertyKey, unknown>)[name] }
+  }
+  return undefined
 }
 
 const textAt = (annotations: object | undefined, key: string): string | undefined => {

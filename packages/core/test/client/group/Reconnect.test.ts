@@ -141,7 +141,7 @@ describe("A connection", () => {
       const connect = Effect.fork(Effect.zipRight(
         Effect.scoped(Effect.addFinalizer(() => Effect.void)),
         Effect.as(Effect.addFinalizer(() => release), ends)
-      )).pipe(Effect.flatMap(Fiber.join), Effect.tap(() => connections++))
+      )).pipe(Effect.flatMap(Fiber.join), Effect.tap(() => Effect.sync(() => connections++)))
       const { fiber } = yield* running(connect, Schedule.forever)
       yield* Deferred.await(isReleased)
       const interrupting = yield* Effect.fork(Fiber.interrupt(fiber))

@@ -91,8 +91,9 @@ describe("A change of the lists", () => {
       const { client, server } = yield* legacyClient({ capabilities: all })
       const change = yield* ServerLists.changes(client)
       for (const _ of [1, 2, 3]) yield* server.notify("notifications/tools/list_changed")
-      // All of them have come when a call that was answered after them is over.
+      // All of them have come when a call that was answered after them is over. Then the listener has its turns.
       yield* Effect.zip(client.ping(), answer(server, { ping: {} }), { concurrent: true })
+      for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
       yield* change
       const again = yield* Effect.fork(change)
       for (let i = 0; i < 20; i++) yield* Effect.yieldNow()

@@ -31,7 +31,7 @@ describe("A connection over HTTP", () => {
       yield* accept
       assert.deepInclude(request.headers, { "x-a": "1", "x-b": "1", accept: "application/json, text/event-stream" })
       assert.strictEqual(request.url, "http://server.test/mcp")
-      assert.deepStrictEqual(request.urlParams, [["a", "b"]])
+      assert.deepStrictEqual([...request.urlParams], [["a", "b"]])
     }))
 
   it.scoped("interrupts its requests when the server ends it, and takes no message after that", () =>

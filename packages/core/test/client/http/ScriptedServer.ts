@@ -76,7 +76,9 @@ export class Exchange {
     private readonly url: globalThis.URL,
     private readonly resume: (
       response: Effect.Effect<HttpClientResponse.HttpClientResponse, PlatformErrors.PlatformError>
-    ) => void
+    ) => void,
+    /** The exchanges that were open when this one began. */
+    readonly beside: ReadonlyArray<Exchange>
   ) {}
   get what(): string {
     return `${this.request.method} ${this.url.href}`
@@ -195,7 +197,7 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Scripte
     const deleted: Array<Exchange> = []
     const client = HttpClient.make((request, url, signal) =>
       Effect.async((resume) => {
-        const exchange = new Exchange(request, url, resume)
+        const exchange = new Exchange(request, url, resume, all.filter(({ isOver }) => !isOver))
         signal.addEventListener("abort", () => exchange.abort())
         all.push(exchange)
         if (request.method === "DELETE") {

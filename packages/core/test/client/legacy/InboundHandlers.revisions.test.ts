@@ -3,7 +3,7 @@ import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect, Fiber, Layer, Option, Stream } from "effect"
+import { Cause, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { legacyClient } from "../Scripts.js"
 
 const sampled = { role: "assistant", model: "m", content: { type: "text", text: "yes" } } as const
@@ -166,7 +166,7 @@ describe("The answer of a model", () => {
         if (isSent) return void assert.deepInclude(yield* server.expectResult(id), { content })
         assert.deepStrictEqual(yield* server.expectError(id), { code: -32603, message: "Internal error" })
         const diagnostic = Option.getOrThrow(yield* Fiber.join(reported))
-        assert.include(JSON.stringify(diagnostic), "breaks a rule of tool use")
+        assert.include(Cause.pretty((diagnostic as { readonly cause: Cause.Cause<unknown> }).cause), "breaks a rule of tool use")
       }))
   }
 })

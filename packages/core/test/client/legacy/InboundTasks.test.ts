@@ -122,8 +122,15 @@ describe("A question as a task at 2025-11-25", () => {
   it.scoped("is interrupted by its cancellation, also while a request waits for its result", () =>
     Effect.gen(function*() {
       const interrupted = yield* Deferred.make<void>()
-      const { server } = yield* client(Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined)))
+      const begun = yield* Deferred.make<void>()
+      const { server } = yield* client(
+        Effect.onInterrupt(
+          Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never),
+          () => Deferred.succeed(interrupted, undefined)
+        )
+      )
       const { taskId } = yield* start(server)
+      yield* Deferred.await(begun)
       const result = yield* server.request("tasks/result", { taskId })
       const id = yield* server.request("tasks/cancel", { taskId })
       assert.strictEqual(yield* statusOf(server), "cancelled")

@@ -52,11 +52,7 @@ describe("A stream is resumed", () => {
     Effect.gen(function*() {
       for (const id of ["", "ä", "a\tb", "x".repeat(4097)]) {
         const { calling } = yield* cutAfter(`id: 1\ndata:\n\nid: ${id}\ndata:\n\n`)
-        assert.include(
-          (yield* Fiber.join(calling as Fiber.Fiber<any>)).message,
-          "the stream cannot be resumed",
-          id
-        )
+        assert.include((yield* Fiber.join(calling as Fiber.Fiber<any>)).message, "the stream cannot be resumed", id)
       }
       const { pair } = yield* cutAfter(`id: 1\ndata:\n\nid: ${"x".repeat(4096)}\ndata:\n\n`, {
         reconnect: Schedule.spaced("1 second")

@@ -134,8 +134,12 @@ describe("A gap in the subscription", () => {
         ttlMs: null,
         pollIntervalMs: 60_000
       }
-      const first = yield* server.expectRequest("subscriptions/listen")
-      yield* complete(server, (yield* server.expectRequest("tasks/get")).id, state)
+      // The subscription and the first read of the state begin side by side.
+      const requests = [yield* server.next, yield* server.next] as ReadonlyArray<Message.Request>
+      const [first, reading] = ["subscriptions/listen", "tasks/get"].map((method) =>
+        requests.find((request) => request.method === method)!
+      ) as [Message.Request, Message.Request]
+      yield* complete(server, reading.id, state)
       yield* acknowledge(server, first)
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(one)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
-import { Effect, Fiber, Queue } from "effect"
+import { Effect, Fiber, Queue, TestClock } from "effect"
 import * as ModernServer from "./ModernServer.js"
 import { accepts, answer, asking, poll, refuse, result, waiting } from "./TaskScripts.js"
 
@@ -87,16 +87,19 @@ describe("A task that needs input", () => {
 
   it.scoped("has responses sent again whose acknowledgement was lost, without asking the user again", () =>
     Effect.gen(function*() {
-      const { calling, server } = yield* waiting({ features: accepts, timeout: "2 seconds" })
+      const { calling, server } = yield* waiting({ features: accepts, timeout: "2200 millis" })
       yield* poll(server, "input_required", asking("a"))
       const lost = yield* server.expectRequest("tasks/update")
       yield* poll(server, "input_required", asking("a"))
       yield* poll(server, "input_required", asking("a"))
       yield* poll(server, "input_required", asking("a"))
       yield* poll(server, "input_required", asking("a"))
+      // The times of the request and of the polls are never over at once.
+      yield* TestClock.adjust(200)
       yield* server.expectNotification("notifications/cancelled")
+      yield* TestClock.adjust(100)
       yield* poll(server, "input_required", asking("a"))
-      yield* poll(server, "input_required", asking("a"))
+      yield* TestClock.adjust(400)
       const again = yield* answer(server, "tasks/update", {})
       assert.deepStrictEqual(again.params?.inputResponses, lost.params?.inputResponses)
       yield* poll(server, "completed", { result })
