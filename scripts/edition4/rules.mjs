@@ -68,7 +68,9 @@ export const rules = [
       const isCall = ts.isCallExpression(node)
       const to = forks.get(printer.path(isCall ? node.expression : node))
       if (to === undefined) return undefined
-      return `${printer.member(to)}(${[...isCall ? node.arguments.map((arg) => printer.print(arg)) : [], INHERIT].join(", ")})`
+      return `${printer.member(to)}(${
+        [...isCall ? node.arguments.map((arg) => printer.print(arg)) : [], INHERIT].join(", ")
+      })`
     }
   },
   {
