@@ -169,7 +169,14 @@ const check = async (generated) => {
   const passed = found.tests.filter(({ state }) => state === "passed").length
   console.log(`tests: ${passed} passed, ${exceptions.length} left out by exceptions.json`)
   const foreign = foreignImports(generated.modules, installedPackages())
-  const wrong = [...idleRules(generated), ...unstable(generated), ...foreign, ...heavy, ...errors, ...judge(found, exceptions)]
+  const wrong = [
+    ...idleRules(generated),
+    ...unstable(generated),
+    ...foreign,
+    ...heavy,
+    ...errors,
+    ...judge(found, exceptions)
+  ]
   for (const line of wrong.slice(0, 60)) console.log(line)
   console.log(`${wrong.length} problems, after ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   if (wrong.length > 0 || passed === 0) process.exitCode = 1
