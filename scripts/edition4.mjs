@@ -34,9 +34,9 @@ export const idleRules = ({ counts, shims }, all = [...rules.map(({ name }) => n
 ]
 
 /** The files that the codemod would change a second time. */
-export const unstable = ({ modules, shims }) =>
+export const unstable = ({ modules, shimsFor }) =>
   modules.filter(({ isByHand, path, text }) =>
-    !isByHand && transform(path, text, { counts: newCounts(), shims, byHand: byHandFor(path) }) !== text
+    !isByHand && transform(path, text, { counts: newCounts(), shims: shimsFor(path), byHand: byHandFor(path) }) !== text
   ).map(({ path }) => `The codemod changes ${path} a second time`)
 
 /** Imports of packages that the edition does not install. Without this check, they would be found in the folders above the edition. */

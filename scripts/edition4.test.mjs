@@ -26,8 +26,8 @@ describe("the check of the edition for Effect 4", () => {
   it("finds a module that the codemod changes again", () => {
     const text = "import * as Effect from \"effect/Effect\"\nexport const a = Effect.zipRight\n"
     const module = { path: "packages/core/src/kit/A.ts", text, isByHand: false }
-    assert.equal(unstable({ modules: [module], shims: new Map() }).length, 1)
-    assert.deepEqual(unstable({ modules: [{ ...module, isByHand: true }], shims: new Map() }), [])
+    assert.equal(unstable({ modules: [module], shimsFor: () => new Map() }).length, 1)
+    assert.deepEqual(unstable({ modules: [{ ...module, isByHand: true }], shimsFor: () => new Map() }), [])
   })
 
   it("counts lines of code, without comments", () => {

@@ -55,16 +55,16 @@ export const modulesOf = (at = root) => {
   const ofSources = shimsOf(read(`${effect3}${BY_HAND}`))
   const shims = new Map([...ofSources, ...shimsOf(read(`${effect3Tests}${BY_HAND}`), EFFECT3_TESTS)])
   const counts = newCounts()
+  const shimsFor = (path) => isTest(path) ? shims : ofSources
   const modules = paths.flatMap((path) => {
     // The types of another library know nothing of Effect.
     if (path.endsWith(".d.ts")) return [{ path, text: read(path), isByHand: false }]
     if (byHand.has(path.replace(/\.ts$/, BY_HAND))) return []
     if (byHand.has(path)) return [{ path: path.replace(BY_HAND, ".ts"), text: read(path), isByHand: true }]
-    const known = isTest(path) ? shims : ofSources
-    const text = transform(path, read(path), { counts, shims: known, byHand: byHandFor(path) })
+    const text = transform(path, read(path), { counts, shims: shimsFor(path), byHand: byHandFor(path) })
     return [{ path, text, isByHand: false }]
   })
-  return { modules, counts, shims }
+  return { modules, counts, shims, shimsFor }
 }
 
 /** The manifest of a package, with the modules that only version 4 has. */

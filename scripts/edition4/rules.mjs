@@ -67,8 +67,16 @@ export const rules = [
     print: (node, printer) => {
       const isCall = ts.isCallExpression(node)
       const to = forks.get(printer.path(isCall ? node.expression : node))
-      if (to === undefined) return undefined
-      return `${printer.member(to)}(${[...isCall ? node.arguments.map((arg) => printer.print(arg)) : [], INHERIT].join(", ")})`
+      // With options, the code is of version 4 already.
+      const call = isCall
+        ? node
+        : ts.isCallExpression(node.parent) && node.parent.expression === node
+        ? node.parent
+        : undefined
+      if (to === undefined || call?.arguments.some(ts.isObjectLiteralExpression)) return undefined
+      return `${printer.member(to)}(${
+        [...isCall ? node.arguments.map((arg) => printer.print(arg)) : [], INHERIT].join(", ")
+      })`
     }
   },
   {

@@ -197,6 +197,10 @@ export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
 export const addTo = <A>(local: Local<HashSet.HashSet<A>>, value: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.locallyScopedWith(local, HashSet.add(value))
 
+/** The values of a set. */
+export const valuesIn = <A>(local: Local<HashSet.HashSet<A>>): Effect.Effect<ReadonlyArray<A>> =>
+  Effect.map(FiberRef.get(local), (all) => [...all])
+
 /**
  * Runs an effect. Failures of its fiber, and of the fibers that it starts, are not logged as unhandled, because another fiber reads their
  * exits.

@@ -12,6 +12,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as HashSet from "effect/HashSet"
 import * as Latch_ from "effect/Latch"
+import * as Layer from "effect/Layer"
 import type * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -178,13 +179,43 @@ export const withValue = <A, E, R, B>(
   value: B
 ): Effect.Effect<A, E, R> => Effect.provideService(effect, local, value)
 
+/**
+ * A set to which layers add values. In version 4, a layer hands only its services on. So the values of all layers of one build are kept
+ * beside the memo map of the build, and every layer of the build gets the values of the layers that were built before it.
+ */
+export class LocalSet<A> {
+  private readonly ofBuilds = new WeakMap<Layer.MemoMap, Set<A>>()
+  private readonly ofFibers: Local<HashSet.HashSet<A>>
+
+  constructor(key: string) {
+    this.ofFibers = Context.Reference<HashSet.HashSet<A>>(key, { defaultValue: () => HashSet.empty<A>() })
+  }
+
+  add(value: A): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.flatMap(Effect.serviceOption(Layer.CurrentMemoMap), (build) => {
+      if (Option.isNone(build)) return Effect.updateServiceScoped(this.ofFibers, HashSet.add(value))
+      const known = this.ofBuilds.get(build.value) ?? new Set()
+      this.ofBuilds.set(build.value, known)
+      return Effect.acquireRelease(Effect.sync(() => known.add(value)), () => Effect.sync(() => known.delete(value)))
+    })
+  }
+
+  get values(): Effect.Effect<ReadonlyArray<A>> {
+    return Effect.map(
+      Effect.zip(Effect.serviceOption(Layer.CurrentMemoMap), valueOf(this.ofFibers)),
+      ([build, ofFiber]) => [...Option.isSome(build) ? this.ofBuilds.get(build.value) ?? [] : [], ...ofFiber]
+    )
+  }
+}
+
 /** Makes a set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
-export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
-  Context.Reference<HashSet.HashSet<A>>(key, { defaultValue: () => HashSet.empty<A>() })
+export const localSet = <A>(key: string): LocalSet<A> => shared(key, () => new LocalSet<A>(key))
 
 /** Adds a value to a set, and removes the value when the scope closes. */
-export const addTo = <A>(local: Local<HashSet.HashSet<A>>, value: A): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(Effect.updateServiceScoped(local, HashSet.add(value)))
+export const addTo = <A>(set: LocalSet<A>, value: A): Effect.Effect<void, never, Scope.Scope> => set.add(value)
+
+/** The values of a set. */
+export const valuesIn = <A>(set: LocalSet<A>): Effect.Effect<ReadonlyArray<A>> => set.values
 
 /** Returns the effect as it is, because version 4 logs unhandled failures only if the application asks for it. */
 export const unreported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => effect
@@ -202,8 +233,8 @@ export const runPromise = <R, A, E>(
 export const spanLink = (span: Tracer.AnySpan): Tracer.SpanLink => ({ span, attributes: {} })
 
 /**
- * In version 3, the FiberRefs that differ between two fibers. In version 4 such values are services in the context, so this array is always
- * empty.
+ * In version 3, the FiberRefs that differ between two fibers. In version 4 such values are services in the context: a request has those that
+ * the option `services` of the endpoint names. So this array is always empty.
  */
 export type ChangedValues = ReadonlyArray<never>
 

@@ -68,7 +68,4 @@ export const layer = <E, R>(
  *
  * @category utils
  */
-export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(
-  EffectInternals.valueOf(checks),
-  (all) => [...all]
-)
+export const current: Effect.Effect<ReadonlyArray<Check>> = EffectInternals.valuesIn(checks)

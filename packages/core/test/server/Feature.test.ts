@@ -4,6 +4,7 @@ import * as Registry from "@effect-mcp/core/Registry"
 import type { RequestContext } from "@effect-mcp/core/RequestContext"
 import type { ServerSession } from "@effect-mcp/core/ServerSession"
 import { Context, Effect, Layer, Scope } from "effect"
+import * as EffectInternals from "../../src/kit/EffectInternals.js"
 
 class Db extends Context.Tag("Db")<Db, string>() {}
 
@@ -22,7 +23,7 @@ describe("A feature", () => {
         Effect.provideService(Db, "db")
       )
       assert.strictEqual(Context.unsafeGet(given!, Db as never), "db")
-      assert.isFalse(given!.unsafeMap.has(Scope.Scope.key))
+      assert.isFalse(EffectInternals.entries(given!).has(Scope.Scope.key))
     }))
 
   it.scoped("is registered as long as the scope of its layer is open", () =>

@@ -21,11 +21,11 @@ const Mark = FiberRef.unsafeMake("none")
 const seen = Effect.gen(function*() {
   const annotations = HashMap.toEntries(yield* FiberRef.get(FiberRef.currentLogAnnotations))
   const tenant = yield* Effect.serviceOption(Tenant)
-  return JSON.stringify([tenant._tag === "Some" ? tenant.value : "none", yield* FiberRef.get(Mark), annotations])
+  return JSON.stringify([tenant._tag === "Some" ? tenant.value : "none", annotations])
 })
 
-const set = JSON.stringify(["acme", "marked", [["request", "r1"]]])
-const unset = JSON.stringify(["none", "none", []])
+const set = JSON.stringify(["acme", [["request", "r1"]]])
+const unset = JSON.stringify(["none", []])
 
 const sessions: Array<string> = []
 
@@ -34,6 +34,7 @@ const Session = Layer.effectDiscard(Effect.map(seen, (text) => void sessions.pus
 const features = (otherwise?: Effect.Effect<string>) =>
   Layer.mergeAll(
     McpServer.tool(Tool.make("seen"), () => seen),
+    McpServer.tool(Tool.make("marks"), () => FiberRef.get(Mark)),
     McpServer.tool(Tool.make("forks"), () =>
       Effect.flatMap(Effect.fork(seen), (fiber) => Effect.flatten(Fiber.await(fiber)))),
     McpServer.tool(Tool.make("whose"), () =>
@@ -98,6 +99,16 @@ describe("What HTTP middleware sets", () => {
           : post(call(2, "seen"), { "mcp-session-id": id })
         assert.strictEqual(yield* Effect.flatMap(response, text), set)
       }).pipe(Effect.provide(serve(features()).pipe(Layer.provide(ServerTelemetry.layer())))))
+
+    it.scoped(`is also a FiberRef of the application (${era})`, () =>
+      Effect.gen(function*() {
+        const post = yield* served
+        const id = era === "modern" ? undefined : (yield* post(initialize())).headers.get("mcp-session-id")!
+        const response = era === "modern"
+          ? post(modern("marks"), modernHeaders("marks"))
+          : post(call(2, "marks"), { "mcp-session-id": id })
+        assert.strictEqual(yield* Effect.flatMap(response, text), "marked")
+      }).pipe(Effect.provide(serve(features()))))
 
     it.scoped(`reaches the handlers of the POST, and no session layer (${era})`, () =>
       Effect.gen(function*() {

@@ -11,6 +11,7 @@ import * as HashMap from "effect/HashMap"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as References from "effect/References"
@@ -143,6 +144,12 @@ export const Effect_tracer = Effect.map(Effect.tracer, (tracer): any => ({
 }))
 
 export const Layer_setTracer = (tracer: Tracer.Tracer): Layer.Layer<never> => Layer.succeed(Tracer.Tracer, tracer)
+
+/** A metric with an attribute, also as the last part of a pipe. */
+export const Metric_tagged = (...args: [any, string, string] | [string, string]): any =>
+  args.length === 3
+    ? Metric.withAttributes(args[0], { [args[1]]: args[2] })
+    : (self: any) => Metric.withAttributes(self, { [args[0]]: args[1] })
 
 export const Logger_none = Logger.make(() => {})
 

@@ -22,7 +22,10 @@ export interface Counter {
   pages: number
 }
 
-const counter = EffectInternals.local<Counter | undefined>("@effect-mcp/core/client/session/ListPages/counter", undefined)
+const counter = EffectInternals.local<Counter | undefined>(
+  "@effect-mcp/core/client/session/ListPages/counter",
+  undefined
+)
 
 /**
  * Runs an effect, and counts the pages that its streams read. Also counts the pages without entries, of which the readers of a stream learn

@@ -204,7 +204,9 @@ const discriminator = (members: ReadonlyArray<SchemaTree.AST>, input: unknown) =
     const expected = structs.flatMap((fields) =>
       fields.flatMap((field) => field.name === name && SchemaTree.isLiteral(field.type) ? [field.type] : [])
     )
-    if (expected.length === structs.length) return { expected, name, value: (input as Record<PropertyKey, unknown>)[name] }
+    if (expected.length === structs.length) {
+      return { expected, name, value: (input as Record<PropertyKey, unknown>)[name] }
+    }
   }
   return undefined
 }

@@ -241,13 +241,17 @@ export class Round {
 
   /**
    * Interrupts the request, and the fiber that asks. In an uninterruptible region, the call of the question ends as interrupted, and the
-   * fiber ends at the end of the region. If the question waited instead, the fiber would wait forever.
+   * fiber ends at the end of the region. If the question waited instead, the fiber would wait forever. First yields, so that the other
+   * fibers of the handler can ask their questions in the same round.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session
-    if (fiber !== undefined) EffectInternals.interrupt(fiber)
-    if (asking !== fiber) EffectInternals.interrupt(asking)
-    return Effect.interrupt
+    const interrupted = Effect.suspend(() => {
+      if (fiber !== undefined) EffectInternals.interrupt(fiber)
+      if (asking !== fiber) EffectInternals.interrupt(asking)
+      return Effect.interrupt
+    })
+    return Effect.zipRight(Effect.yieldNow(), interrupted)
   }
 
   /**

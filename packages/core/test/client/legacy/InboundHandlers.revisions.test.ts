@@ -166,7 +166,10 @@ describe("The answer of a model", () => {
         if (isSent) return void assert.deepInclude(yield* server.expectResult(id), { content })
         assert.deepStrictEqual(yield* server.expectError(id), { code: -32603, message: "Internal error" })
         const diagnostic = Option.getOrThrow(yield* Fiber.join(reported))
-        assert.include(Cause.pretty((diagnostic as { readonly cause: Cause.Cause<unknown> }).cause), "breaks a rule of tool use")
+        assert.include(
+          Cause.pretty((diagnostic as { readonly cause: Cause.Cause<unknown> }).cause),
+          "breaks a rule of tool use"
+        )
       }))
   }
 })

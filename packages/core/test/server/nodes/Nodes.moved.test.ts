@@ -58,7 +58,7 @@ const moving = Effect.gen(function*() {
   one.of(client).post(call(1, "act"))
   const move = Effect.gen(function*() {
     yield* one.expire
-    yield* later(answered(two.of(client).post(greet(2))))
+    yield* later(answered(two.of(client).post(greet(2), { accept: "text/event-stream" })))
     yield* parts.gate.open
     yield* until(() => one.endpoint.sessions() === 0)
   })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { Context, Scope } from "effect"
+import * as EffectInternals from "../../../src/kit/EffectInternals.js"
 import * as Pipeline from "../../../src/server/runtime/Pipeline.js"
 import { RequestScope } from "../../../src/server/runtime/RequestScope.js"
 
@@ -52,6 +53,6 @@ describe("The context of a handler", () => {
     const captured = services([A, "captured"])
     const session = services([B, "session"])
     made(captured, session, { services: services([C, "given"]) })
-    assert.deepStrictEqual([captured.unsafeMap.size, session.unsafeMap.size], [1, 1])
+    assert.deepStrictEqual([EffectInternals.entries(captured).size, EffectInternals.entries(session).size], [1, 1])
   })
 })
