@@ -152,7 +152,7 @@ const typeErrors = async () => {
 
 const results = async () => {
   rmSync(join(edition, "results.json"), { force: true })
-  const { out } = await run(minutes(6), "node_modules/vitest/vitest.mjs", "run")
+  const { out } = await run(minutes(9), "node_modules/vitest/vitest.mjs", "run")
   if (!existsSync(join(edition, "results.json"))) throw new Error(`The tests did not end:\n${out.trim().slice(-2000)}`)
   return JSON.parse(readFileSync(join(edition, "results.json"), "utf8"))
 }

@@ -12,7 +12,7 @@ export default {
     pool: "forks",
     maxWorkers: 2,
     isolate: false,
-    testTimeout: 60_000,
+    testTimeout: 15_000,
     hookTimeout: 20_000,
     teardownTimeout: 10_000
   }

@@ -39,6 +39,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import * as EffectInternals from "./EffectInternals.js"
 
 type Eff<A, E = never, R = never> = Effect.Effect<A, E, R>
 
@@ -62,7 +63,7 @@ export const Effect_mapInputContext: {
 } = dual(
   2,
   <A, E, R, R2>(self: Eff<A, E, R>, f: (context: Context.Context<R2>) => Context.Context<R>) =>
-    Effect.updateContext(self, f)
+    Effect.updateContext(self, (own: Context.Context<R2>) => EffectInternals.withReferences(own, f(own)))
 )
 
 export const Effect_when: {

@@ -4,7 +4,9 @@
  * replaces `EffectInternals` for version 4.
  */
 import * as Cause from "effect/Cause"
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,6 +18,8 @@ import * as Layer from "effect/Layer"
 import type * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
@@ -169,8 +173,26 @@ export const shared = <A>(key: string, make: () => A): A => {
 /** A value that belongs to a fiber. Fibers that this fiber starts inherit the value. The process has one `Local` for each key. */
 export type Local<A> = Context.Reference<A>
 
-export const local = <A>(key: string, initial: A): Local<A> =>
-  Context.Reference<A>(key, { defaultValue: () => initial })
+export const local = <A>(key: string, initial: A): Local<A> => {
+  ofFibers.add(key)
+  return Context.Reference<A>(key, { defaultValue: () => initial })
+}
+
+/** The references that Effect itself and this project keep in contexts. In version 3 they are FiberRefs, which no context contains. */
+const ofFibers: Set<string> = new Set(
+  [...Object.values(References), Clock.Clock, ConfigProvider.ConfigProvider, Console.Console, Random.Random].map(
+    ({ key }) => key
+  )
+)
+
+/** The context `next`, with the references of `own` that `next` lacks: a fiber keeps its clock and its loggers when its services change. */
+export const withReferences = <R>(own: Context.Context<any>, next: Context.Context<R>): Context.Context<R> => {
+  const lacking = [...ofFibers].filter((key) => own.mapUnsafe.has(key) && !next.mapUnsafe.has(key))
+  if (lacking.length === 0) return next
+  const all = new Map(next.mapUnsafe)
+  for (const key of lacking) all.set(key, own.mapUnsafe.get(key))
+  return Context.makeUnsafe(all)
+}
 
 /** Runs an effect with `value` as the value of `local`, in its fiber and in the fibers that it starts. */
 export const withValue = <A, E, R, B>(

@@ -128,7 +128,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
       case "InvalidValue":
         return add(path, textAt(issue.annotations, "message") ?? "does not conform")
       case "InvalidType":
-        return add(path, messageOf(issue.ast) ?? IssueText.mismatch([SchemaTree.view(issue.ast)], issue.input, quotes))
+        return add(path, messageOf(issue.ast) ?? IssueText.mismatch([base(issue.ast)], issue.input, quotes))
       case "OneOf":
         return add(path, "conforms to more than one type")
       case "Filter":
@@ -214,6 +214,13 @@ const discriminator = (members: ReadonlyArray<SchemaTree.AST>, input: unknown) =
 const textAt = (annotations: object | undefined, key: string): string | undefined => {
   const text = (annotations as Record<string, unknown> | undefined)?.[key]
   return typeof text === "string" ? text : undefined
+}
+
+/** The type that a value of another type does not have: without the checks, which Effect has not tried. */
+const base = (ast: SchemaIssue.InvalidType["ast"]): SchemaTree.AST => {
+  let view = SchemaTree.view(ast)
+  while (SchemaTree.isRefinement(view)) view = view.from
+  return view
 }
 
 const messageOf = (ast: SchemaIssue.InvalidType["ast"]): string | undefined =>

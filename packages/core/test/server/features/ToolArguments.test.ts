@@ -433,7 +433,7 @@ it.scoped("a tool that takes the place of another one while middleware runs deco
     const entry = (reads: string): RegisteredTool => ({
       advertised: { name: "raw", inputSchema },
       context: Context.empty(),
-      decode: () => Either.right(reads),
+      decode: () => Effect.succeed(reads),
       call: (args) => Effect.succeed({ content: [{ type: "text", text: String(args) }] })
     })
     const registry = yield* Deferred.make<RegistryService>()

@@ -142,7 +142,7 @@ describe("The node that serves a session", () => {
         Effect.as(Authenticator.validFor("5 minutes"), headers.authorization)
       const { client, two } = yield* guarded(found)
       const stream = two.of(client).get()
-      yield* later(Effect.promise(() => Promise.resolve()).pipe(Effect.repeat({ until: () => stream.status === 200 })))
+      yield* later(until(() => stream.status === 200))
       yield* TestClock.adjust("295 seconds")
       assert.isFalse(stream.ended)
       yield* TestClock.adjust("10 seconds")
