@@ -48,7 +48,7 @@ export const check = (
     assert.match(passedOn.text, /nothing has run; try again/)
     const opened = yield* send(one, "/mcp", initialize)
     assert.deepStrictEqual([opened.status, opened.retryAfter], [503, "1"])
-    assert.match(opened.text, /nothing has run; try again/)
+    assert.match(opened.text, /the request has not run; try again/)
     assert.strictEqual((yield* send(one, "/readyz")).status, 503)
     assert.strictEqual((yield* send(one, "/livez")).status, 200)
     // What needs no other node goes on.

@@ -49,6 +49,6 @@ Postgres.suite("a node after a failover of PostgreSQL", () => {
     Effect.gen(function*() {
       const url = `${yield* Postgres.database}?options=-cdefault_transaction_read_only%3Don`
       const { message } = yield* Effect.flip(Layer.build(PgNodes.layer({ url })))
-      assert.match(message, /^The database did not create its tables: it takes no writes\. The address must /)
+      assert.match(message, /^The database did not create its tables: it refuses writes\. The address must /)
     }))
 })

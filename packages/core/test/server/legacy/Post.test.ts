@@ -4,7 +4,7 @@ import type { RequestId } from "@effect-mcp/core/Message"
 import * as Message from "@effect-mcp/core/Message"
 import * as RequestContext from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
-import { Deferred, Effect, Exit, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, TestClock } from "effect"
 import * as HandlerContext from "../../../src/server/runtime/HandlerContext.js"
 import { answered, call, proper, TestExchange, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
@@ -110,8 +110,10 @@ describe("the answer to a POST", () => {
     let refusal: unknown
     const handler = Effect.flatMap(ServerSession, (session) =>
       log("hello").pipe(
-        Effect.zipRight(Effect.flip(session.request("roots/list"))),
-        Effect.map((error) => refusal = error)
+        Effect.zipRight(Effect.exit(session.request("roots/list"))),
+        Effect.map((exit) => {
+          refusal = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+        })
       ))
     return withEndpoint(serve(act(handler)), (http) =>
       Effect.gen(function*() {

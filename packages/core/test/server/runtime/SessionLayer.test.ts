@@ -236,7 +236,8 @@ describe("The session layer where there is no session:", () => {
         )
       )
       yield* Effect.gen(function*() {
-        const served = (request: Message.Request) => Effect.tap(answer(request), () => Effect.sync(() => log.push("answered")))
+        const served = (request: Message.Request) =>
+          Effect.tap(answer(request), () => Effect.sync(() => log.push("answered")))
         for (const  of of[1, 2]) {
           const { result } = yield* served(Message.request(1, "tools/call", { name: "count" }))
           assert.deepStrictEqual(result.content, [{ type: "text", text: `0 in cart ${of}` }])
