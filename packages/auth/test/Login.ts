@@ -2,6 +2,7 @@
  * A protected server, the test authorization server, and a client with a grant, over a network in memory: everything as an
  * application has it, but the sockets.
  */
+import { HttpClient } from "@effect/platform"
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as Browser from "@effect-mcp/auth/Browser"
@@ -17,7 +18,8 @@ import * as Tool from "@effect-mcp/core/Tool"
 import * as WebHandler from "@effect-mcp/core/WebHandler"
 import type { Issuer, Options } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Ref, Schema } from "effect"
+import { settled } from "../../testing/test/support/Settled.js"
 
 export const ISSUER = "https://auth.test"
 
@@ -63,6 +65,30 @@ export interface Settings extends Options {
   readonly other?: Issuer & Pick<TestAuthorizationServer.TestAuthorizationServerService, "handle">
 }
 
+/** How many requests of the client to any server wait for their response. */
+class Unanswered extends Context.Tag("test/Unanswered")<Unanswered, Ref.Ref<number>>() {}
+
+const counted = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    Effect.all([HttpClient.HttpClient, Unanswered]),
+    ([client, unanswered]) =>
+      HttpClient.transform(client, (response) =>
+        Effect.acquireUseRelease(
+          Ref.update(unanswered, (count) => count + 1),
+          () => response,
+          () => Ref.update(unanswered, (count) => count - 1)
+        ))
+  )
+)
+
+/** Waits until every request has its response, so that a test may let time pass without ending a request by its own limit of time. */
+export const answered: Effect.Effect<void, never, Unanswered> = Effect.flatMap(
+  Unanswered,
+  (unanswered) =>
+    Effect.asVoid(Effect.repeat(Effect.zipRight(settled, Ref.get(unanswered)), { until: (count) => count === 0 }))
+)
+
 /** The client does not connect before it is used. */
 export const layer = (
   grant: Grant<Browser.Browser | CredentialStore.CredentialStore>,
@@ -77,9 +103,10 @@ export const layer = (
       ...(other === undefined ? undefined : { [other.issuer]: other.handle })
     }))
   ).pipe(Layer.provide(ServerLive))
+  const Counted = Layer.provideMerge(Layer.provide(counted, Network), Layer.effect(Unanswered, Ref.make(0)))
   return Authorization.layer(grant, authorization).pipe(
     Layer.provide([BrowserLive, CredentialStore.layerMemory]),
-    Layer.provideMerge(Network),
+    Layer.provideMerge(Counted),
     Layer.provideMerge(TestAuthorizationServer.layerWith(options))
   )
 }

@@ -4,7 +4,6 @@ import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
 import * as Dpop from "@effect-mcp/auth/Dpop"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, TestClock } from "effect"
-import { settled } from "../../testing/test/support/Settled.js"
 import * as Login from "./Login.js"
 
 const code = AuthorizationCode.make({ name: "Test" })
@@ -43,7 +42,7 @@ describe("A client and a protected server, with an authorization server between 
           opened.length = 0
           const client = yield* Login.connect({ versions: [version] })
           yield* Login.call(client, "whoami")
-          yield* settled
+          yield* Login.answered
           assert.lengthOf(opened, 1)
           yield* minutes(12)
           if (refreshTokens === "rotating") {
@@ -79,5 +78,6 @@ describe("A client and a protected server, with an authorization server between 
     }).pipe(Effect.provide(Login.layer(code, { consent: () => ({ error: "access_denied" }) }))))
 })
 
-/** What is to be done at one time is done before the clock goes on: else its own limits of time would end it. */
-const minutes = (count: number) => Effect.repeatN(Effect.zipRight(TestClock.adjust("1 minutes"), settled), count - 1)
+/** Lets time pass in steps shorter than any limit of time. All requests are answered before the next step. */
+const minutes = (count: number) =>
+  Effect.repeatN(Effect.zipRight(TestClock.adjust("10 seconds"), Login.answered), 6 * count - 1)
