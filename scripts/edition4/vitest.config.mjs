@@ -5,7 +5,7 @@ export default {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["packages/core/test/{kit,jsonrpc,protocol,definition,client}/**/*.test.ts"],
+    include: ["packages/core/test/{kit,jsonrpc,protocol,definition,client,server}/**/*.test.ts"],
     // Some of these tests fail now and then where the machine has other work.
     exclude: ["packages/core/test/client/TasksClient*.test.ts"],
     setupFiles: ["./vitest.setup.mjs"],
