@@ -30,7 +30,7 @@ export const preempted = <A, E, R>(
       const scheduler: Scheduler.Scheduler = {
         executionMode: "async",
         shouldYield: (fiber) => {
-          if (step++ !== Math.floor(at)) return false
+          if (step++ !== Math.floor(at)) return normal.shouldYield(fiber)
           stopped = fiber.currentDispatcher
           return true
         },
