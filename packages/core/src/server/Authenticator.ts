@@ -183,7 +183,7 @@ export interface HttpRequest {
  * this stream. The client then opens another stream, with new credentials. A call on any other stream goes on until the server has answered
  * it. Over HTTP+SSE the newest request decides how long the stream lasts.
  *
- * While the stream is open, the server runs `http` again each time that `recheckAfter` has passed. The server ends the stream when `http`
+ * Before `life` has passed, the server runs `http` again each time that `recheckAfter` has passed. The server ends the stream when `http`
  * refuses the request with a status from 400 to 499 (but not 429), or when `http` finds another user. Default of `recheckAfter`: `life`.
  *
  * When `http` does not call `validFor`, the server does not check the user of an open stream again.
