@@ -153,8 +153,8 @@ export interface HttpLimits {
   readonly maxSessionsPerPrincipal?: number | undefined
   /**
    * How long a session may be idle. A session is idle while its client sends nothing, reads no stream and waits for no response. Then the
-   * server ends the session, and interrupts requests that still run. The server checks the sessions at intervals, so a session may be idle
-   * for up to twice this time. Default: 30 minutes.
+   * server ends the session, and interrupts requests that still run. Only from time to time the server checks whether a client still reads
+   * a stream or waits for a response. So after that, the session may be idle for up to twice this time. Default: 30 minutes.
    */
   readonly sessionIdleTimeout?: Duration.DurationInput | undefined
 }
