@@ -117,7 +117,7 @@ export interface DetachedTasks {
   readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
   /**
    * Stores how the task ended, in the form that the revision of its client requires. This effect stores only the first end of a task: later
-   * calls give `false`. When `exit` is a defect, the client gets "Internal error", and the defect is logged.
+   * calls give `false`. When `exit` is a defect, the client gets "Internal error", and the server logs the defect.
    */
   readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
     reference: Reference,

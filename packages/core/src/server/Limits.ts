@@ -83,8 +83,8 @@ export interface HttpLimits {
   /** How many bytes the body of a request may have. The server answers a larger body with status 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
-   * How long a client may take to send a body. Then the server answers with status 408 and closes the connection. The server checks the
-   * bodies only once in this time, so a client may get up to twice this time. Default: 1 minute.
+   * How long a client may take to send a body. After this time, the server answers with status 408 and closes the connection. The server
+   * looks for such bodies at intervals of this length. So a client may in fact get up to twice this time. Default: 1 minute.
    */
   readonly bodyTimeout?: Duration.DurationInput | undefined
   /**
@@ -94,8 +94,8 @@ export interface HttpLimits {
    * user or session with the most bytes, and chooses the oldest of its requests.
    *
    * This option also limits complete bodies. The server parses complete bodies of more than 16 Ki characters one after another, and serves
-   * other clients between two of them. The bodies that wait to be parsed may have as many characters together as this option says, and
-   * those of one user half as many. The server answers a further body with status 503. Default: 128 MiB.
+   * other clients between two of them. The bodies that wait for this may together have as many characters as this option says. The waiting
+   * bodies of one user may have half as many. The server answers a further body with status 503. Default: 128 MiB.
    */
   readonly maxIncompleteBytes?: number | undefined
   /** How deep the JSON of a message may nest. The server answers a message that nests deeper with status 400. Default: 64 levels. */
@@ -132,8 +132,8 @@ export interface HttpLimits {
   /**
    * How many sessions the endpoint may have. At the limit, a new session replaces an idle session. The endpoint looks first for a session
    * without a principal, then for a session of the new session's principal, then for a session of the principal with the most sessions.
-   * When there are several, the endpoint first replaces a session that was never used, and then the session that was idle longest. A new
-   * session without a principal replaces only a session without a principal. The endpoint never replaces a session with a stream or a
+   * Among several possible sessions, the endpoint first replaces a session that was never used, and then the session that was idle longest.
+   * A new session without a principal replaces only a session without a principal. The endpoint never replaces a session with a stream or a
    * running request. If the endpoint can replace no session, it answers `initialize` with status 503.
    *
    * A session whose client has sent nothing after `initialize` ends after 30 seconds. Such unused sessions have a separate limit: a tenth
@@ -152,9 +152,9 @@ export interface HttpLimits {
    */
   readonly maxSessionsPerPrincipal?: number | undefined
   /**
-   * How long a session may be idle. A session is idle while its client sends nothing, reads no stream and waits for no response. Then the
-   * server ends the session, and interrupts requests that still run. Only from time to time the server checks whether a client still reads
-   * a stream or waits for a response. So after that, the session may be idle for up to twice this time. Default: 30 minutes.
+   * How long a session may be idle. A session is idle while its client sends nothing, reads no stream and waits for no response. After this
+   * time, the server ends the session, and interrupts requests that still run. The server does not notice immediately that a client has
+   * stopped to read a stream or to wait for a response. After that, the session may be idle for up to twice this time. Default: 30 minutes.
    */
   readonly sessionIdleTimeout?: Duration.DurationInput | undefined
 }
@@ -172,8 +172,8 @@ export interface TaskLimits {
    */
   readonly maxRunning?: number | undefined
   /**
-   * The longest time for which a client can ask the server to store a task. A task that still runs at the end of its storage time is
-   * interrupted by the server. Default: 1 day.
+   * The longest time for which a client can ask the server to store a task. When the storage time of a task has passed and the task still
+   * runs, the server interrupts the task. Default: 1 day.
    */
   readonly maxTtl?: Duration.DurationInput | undefined
 }

@@ -97,7 +97,7 @@ export interface Options<
     | undefined
   /**
    * Capabilities that the server advertises in addition to the capabilities of its features. Examples are `experimental`, and `tools` of a
-   * server that adds its first tool later. A client can use a capability only if the server advertised the capability at the beginning.
+   * server that adds its first tool later. A client can use only the capabilities that the server has advertised to this client.
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**

@@ -29,8 +29,8 @@ import type { HttpLimits } from "./Limits.js"
 export interface HttpOptions {
   /**
    * The allowed values of the Host header: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none, "*" for any host.
-   * Default: the names of the loopback interface, with any port; any host, if the endpoint knows that its server listens on an address that
-   * is not loopback. A web handler does not know the address.
+   * Default: the names of the loopback interface, with any port; any host, if the server is known to listen on an address that is not
+   * loopback (never known in a web handler).
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
@@ -113,8 +113,8 @@ export interface HealthOptions {
   /** How long a check of `Readiness` may take. A check that takes longer fails. Default: 1 second. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * For how long the endpoint reuses the result of the checks of `Readiness`. So many health checks cause only few requests to a store.
-   * Default: 1 second.
+   * For how long the endpoint reuses the result of the checks of `Readiness`. Then even frequent health checks cause only few requests to a
+   * store. Default: 1 second.
    */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
