@@ -192,8 +192,8 @@ export const make = <R>(
 /**
  * Makes a tool whose calls are detached tasks. The function `start` passes the work to the engine, and does not wait for the end of the
  * work. `start` runs one time for each call, during the request. When `start` succeeds, the client gets the task. When `start` fails, the
- * failure ends the task and answers the call. When the request is cancelled or interrupted before the response, the client never gets the
- * task, and the server runs the engine's `stopped`.
+ * failure ends the task and answers the call. When the client cancels the request, or the server interrupts the request before the
+ * response, the client never gets the task, and the server runs the engine's `stopped`.
  *
  * The definition needs `task: "required"`. A client that does not support tasks gets an error. Middleware around the tool gets the call
  * that starts the work, but not the result of the work. The limits of the `TaskStore` count detached tasks. The limit `maxRunning` of

@@ -54,9 +54,9 @@ export interface DispatcherService {
    * reader does not wait for the handler's finalizers. With an earlier revision, the handler goes on, and the server interrupts it after 30
    * seconds.
    *
-   * When the `caller` is an HTTP request, the server compares its headers with the message, in the same way as the HTTP endpoint. For a
-   * request of revision 2025-11-25 or earlier, the header `MCP-Protocol-Version` names the revision. Without this header, the server uses
-   * revision 2025-03-26, if it supports this revision.
+   * When the `caller` is an HTTP request, the server compares the headers of the request with the message, in the same way as the HTTP
+   * endpoint. For a request of revision 2025-11-25 or earlier, the header `MCP-Protocol-Version` names the revision. Without this header,
+   * the server uses revision 2025-03-26, if it supports this revision.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
    */

@@ -125,7 +125,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreSer
 const SWEEP = 1000
 
 /**
- * Makes `layerMemory` with options.
+ * Makes the same layer as `layerMemory`, with options.
  *
  * @category layers
  */

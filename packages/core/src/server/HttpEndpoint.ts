@@ -38,8 +38,8 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
  * service, which middleware of the application provides. The app passes this user to the authenticator of the server. With the option
  * `services`, the app requires further services, and passes them to the handlers.
  *
- * Middleware of the application can set values for the fiber of a POST, for example annotations of logs (`FiberRef`). The handlers of this
- * POST's messages run with these values. Session layers, tasks, and messages that another node has passed on run without these values.
+ * Middleware of the application can set values for the fiber of a POST, for example annotations of logs. The handlers of this POST's
+ * messages run with these values. Session layers, tasks, and messages that another node has passed on run without these values.
  *
  * Do not put a request logger or a tracer of `@effect/platform` around the app, because they cost more than the app itself. Close the app
  * before its HTTP server, because the HTTP server waits for open streams. In a layer that requires the HTTP server, the app closes first.
@@ -107,8 +107,8 @@ export const make = <User = never, Services extends ReadonlyArray<Context.Tag<an
 export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpOptions {
   /**
    * Finds the name of the user who has sent a request. The app passes the request to the server of this user. This effect must authenticate
-   * the user, because the app builds a server for each name. When the effect fails, the app fails with its failure, and serves no request.
-   * Use a failure that `@effect/platform` sends as the response, for example an `HttpServerResponse` with status 401.
+   * the user, because the app builds a server for each name. When the effect fails, the app fails with the same failure, and does not serve
+   * the request. Use a failure that `@effect/platform` sends as the response, for example an `HttpServerResponse` with status 401.
    */
   readonly user: Effect.Effect<string, E, R1>
   /**
@@ -233,7 +233,7 @@ export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A,
   })
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */
@@ -251,7 +251,7 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<never, never, Http
 export const layer: Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> = layerWith()
 
 /**
- * Makes `layerWith` with options from the configuration of the program.
+ * Makes the same layer as `layer`, with options from the configuration of the program.
  *
  * @category layers
  */

@@ -124,7 +124,7 @@ export interface Options<
   readonly lifetime?: "user" | undefined
   /**
    * The middleware around every message, also around the handshake. The middleware may require the user. It cannot require services of the
-   * session layer, because it runs before the session layer is built. Handlers may use the services that the middleware provides.
+   * session layer, because it runs before the server builds the session layer. Handlers may use the services that the middleware provides.
    */
   readonly middleware?: Around | undefined
   /**

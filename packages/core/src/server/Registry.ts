@@ -63,9 +63,9 @@ export interface Registered {
 export interface Subscribable extends Registered {
   /**
    * Runs for each client that subscribes to the entry, in the scope of the subscription. `uri` is the URI to which the client subscribes.
-   * `session` is the `ServerSession` of the request that subscribes. With revision 2025-11-25 or earlier, its effect `changed.resource`
-   * notifies the client. When the effect fails, the server refuses the subscription to this resource. With revision 2026-07-28 or later,
-   * the other subscriptions of the same `subscriptions/listen` go on. Default: nothing runs.
+   * `session` is the `ServerSession` of the request that subscribes. With revision 2025-11-25 or earlier, the effect `changed.resource` of
+   * this session notifies the client. When the effect fails, the server refuses the subscription to this resource. With revision 2026-07-28
+   * or later, the other subscriptions of the same `subscriptions/listen` go on. Default: nothing runs.
    */
   readonly subscribe?:
     | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)

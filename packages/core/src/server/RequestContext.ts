@@ -37,8 +37,8 @@ export interface ClientOfRequest {
   /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities
   /**
-   * Whether the client declared all of these capabilities. For a method or notification of an extension (`Extension.Part`): whether client
-   * and server have declared the extension, and the revision of the request has this method or notification.
+   * Whether the client declared all of these capabilities. For an `Extension.Part` (a request, a notification or a kind of result of an
+   * extension): whether client and server have declared the extension, and the revision of the request has this part.
    */
   readonly supports: (required: ClientCapabilities | Extension.Part) => boolean
   /**

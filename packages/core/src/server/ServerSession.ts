@@ -1,7 +1,7 @@
 /**
  * The service with which a handler sends requests to the client: questions to the client's user or model, and the request for the client's
- * roots. The service also has all members of `RequestContext`. Handlers of tools, prompts and resources can use this service. Other
- * handlers cannot use it: a handler that requires the service there does not compile.
+ * roots. The service also has all members of `RequestContext`. Handlers of tools, prompts and resources can use this service. Handlers of
+ * other kinds do not compile when they require this service.
  *
  * With revision 2025-11-25 or earlier, the server sends a request, and the handler waits for the answer. With revision 2026-07-28 or later,
  * a question that the client has not answered yet interrupts the handler, and the server answers the request with the question. The client

@@ -176,7 +176,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreServ
   Effect.zipWith(Deadlines.make(SWEEP), Effect.clock, (deadlines, clock) => new Memory(options, deadlines, clock))
 
 /**
- * Makes `layerMemory` with options.
+ * Makes the same layer as `layerMemory`, with options.
  *
  * @category layers
  */

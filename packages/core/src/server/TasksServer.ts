@@ -54,7 +54,7 @@ const LATE =
   "`TasksServer.layer` was added to a running server: give it to McpServer.layer together with the other features"
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */

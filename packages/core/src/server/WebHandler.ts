@@ -222,7 +222,7 @@ export const make = <User = never>(
   })
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */
