@@ -1,7 +1,7 @@
 /**
  * Stores the events that a server has sent on the streams of a session. When a client has lost its connection, it can resume a stream and
- * get the events that it has missed. Provide a store to an HTTP endpoint to allow this to clients of revision 2025-11-25 or earlier.
- * Without a store, a client cannot get the missed events.
+ * get the events that it has missed. Provide a store to an HTTP endpoint to allow clients of revision 2025-11-25 or earlier to resume their
+ * streams. Without a store, a client cannot get the missed events.
  *
  * This module contains the interface of a store, and a store in memory. `legacy/StreamStore` numbers the events.
  *
@@ -68,14 +68,14 @@ export interface EventStoreService {
   /** Gives the `requests` of the last `open`, for a stream that has not finished. For any other stream the list is empty. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
   /**
-   * Stores an event. The endpoint sends the event to the client after this effect has ended. Gives `false`, and does not store the event,
-   * when the epoch of the key is old. Another node then serves the session.
+   * Stores an event. The endpoint sends the event to the client after this effect has ended. When the epoch of the key is old, another node
+   * serves the session: this effect then gives `false`, and does not store the event.
    */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
   /**
    * Stores several events in order, with the same result as several calls of `append`. Then finishes the stream if `isLast` is true. While
-   * the store stores events, new events of the stream wait. With `appendAll`, the endpoint then stores all waiting events in one call. In a
-   * store without `appendAll`, the endpoint stores the events one by one.
+   * the store stores earlier events of a stream, new events wait in the endpoint. The endpoint then stores all waiting events with one call
+   * of `appendAll`. When the store does not have `appendAll`, the endpoint calls `append` for each event.
    */
   readonly appendAll?: (
     key: StreamKey,

@@ -90,9 +90,9 @@ export interface ToolUse<T extends Tool.Tool.Any>
 }
 
 /**
- * Makes middleware around the calls of one tool, with the types of the tool's definition. The middleware does not change any other use. A
- * tool with the same name but another definition is also another use. The middleware may fail with a failure that the tool declares. The
- * model reads this failure.
+ * Makes middleware around the calls of one tool, with the types of the tool's definition. The middleware does not run around other uses,
+ * also not around calls of a tool that has the same name but another definition. The middleware may fail with a failure that the tool
+ * declares. The model reads this failure.
  *
  * @example
  * ```ts
@@ -239,7 +239,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>, { asker }: HandlerContext)
 
 /**
  * Makes middleware as `audit` does, but only for the calls of one tool. The arguments in the record have the types of the tool's
- * definition. Other uses get no record. A tool with the same name but another definition is also another use.
+ * definition. Other uses get no record. A call of a tool that has the same name but another definition also gets no record.
  *
  * @example
  * ```ts

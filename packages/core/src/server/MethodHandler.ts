@@ -83,9 +83,9 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 }
 
 /**
- * Makes a feature as `request` does, for a method whose handler several features of a server register. Among these handlers, the server
- * uses the handler that was registered first. When this handler is removed, the server uses the next handler. The middleware and the checks
- * around a feature do not apply to the handler. The server sends the handler's results without a check.
+ * Makes a feature as `request` does, for a method that several features of a server handle. Each of these features registers a handler. The
+ * server uses the handler that was registered first. When this handler is removed, the server uses the next handler. The middleware and the
+ * checks around a feature do not apply to the handler. The server sends the handler's results without a check.
  *
  * @category utils
  */

@@ -31,8 +31,8 @@ export interface SessionEntry {
   /** The facts that another node needs to take the session over, such as the revision and the capabilities of the client. */
   readonly facts: JsonObject
   /**
-   * Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. A lease is
-   * the promise of the directory that no other node takes over the sessions of a node. The node renews its lease again and again.
+   * Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. While a node
+   * has its lease, no other node takes over the sessions of the node. The node renews its lease regularly.
    */
   readonly isServed: boolean
 }

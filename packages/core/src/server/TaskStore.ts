@@ -153,7 +153,7 @@ export interface MemoryOptions {
   /**
    * How many characters all tasks together may have, as JSON. Each owner may use an equal share of this size. At the limit, when an owner
    * below its share needs room, the store removes ended tasks of owners above their share, the oldest tasks first. In all other cases, the
-   * operation fails. Default: 64 Mi (67,108,864).
+   * store fails with the reason `Full`. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /**
