@@ -1,10 +1,11 @@
 /**
  * Questions that a handler can ask the client. There are four kinds: a form for a person, a page for a person, messages for the client's
- * model, and the request for the roots. A question is a value: it names the capability that the client must have, and decodes the answer.
- * `legacy/Questions` and `modern/Questions` send the questions.
+ * model, and the request for the roots. A question is a value, which a handler passes to `ask` of `ServerSession`. It names the capability
+ * that the client must have, and decodes the answer. `legacy/Questions` and `modern/Questions` send the questions.
  *
- * A handler should ask before it changes anything. With revision 2026-07-28 or later a server sends no requests to the client. So a
- * question interrupts the handler. When the client has sent the answer, the server runs the handler again from its beginning.
+ * A handler should ask before it changes anything, because the handler may run several times. With revision 2026-07-28 or later a server
+ * sends no requests to the client. A question then interrupts the handler, and the server answers the request with the question. The client
+ * sends the request again with its answer, and the server runs the handler again from the beginning.
  *
  * @since 0.1.0
  */
@@ -28,8 +29,8 @@ export interface Question<out A> {
   readonly requires: ClientCapabilities
   readonly params: JsonObject
   /**
-   * What is wrong with the question; `undefined` when nothing is wrong. The server never sends a question that has a problem. Instead, the
-   * handler that asks the question fails.
+   * What is wrong with the question; `undefined` for a correct question. The server does not send a question that has a problem. Instead,
+   * the handler that asks the question fails.
    */
   readonly problem: string | undefined
   /** Decodes the client's answer, which conforms to the schema of the method. Fails with a text that says what is wrong with the answer. */
@@ -59,8 +60,8 @@ export type Elicited<A> =
  * Makes a form for a person. The fields of the form come from `schema`, an Effect schema, or from `requestedSchema`, as the MCP
  * specification defines it.
  *
- * Throws when a form cannot ask for the schema's type. A form must not ask for secrets. For secrets, use a page (`url`). Make the question,
- * or at least the schema, outside of the handler, because the library compiles each new schema object again.
+ * Throws when a form has no field for a type in the schema. A form must not ask for secrets. For secrets, use a page (`url`). Make the
+ * question, or at least the schema, outside of the handler, because the library compiles each new schema object again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils
@@ -89,8 +90,7 @@ export const elicit: {
 }
 
 /**
- * Makes a form without fields, which a person accepts or does not accept. The answer is `true` when the person accepts, and `false`
- * otherwise.
+ * Makes a form without fields, which asks a person to agree. The answer is `true` when the person accepts the form, and `false` otherwise.
  *
  * @category utils
  */
@@ -104,7 +104,7 @@ export const confirm = (message: string): Question<boolean> => ({
 
 /**
  * Asks a person to open a page. Use a page for secrets that the client must not see. The answer `accept` means that the person agreed to
- * open the page. When the person has finished at the page, call `elicitationComplete` of the handler's context, which notifies the client.
+ * open the page. When the person has finished at the page, call `elicitationComplete` of `RequestContext`, which notifies the client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils

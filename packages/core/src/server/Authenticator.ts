@@ -1,11 +1,11 @@
 /**
  * Identifies the user who has sent a message. The user is an Effect service, whose type the application chooses. Features, the session
- * layer and the middleware require the user as they require any other service. `McpServer.layer` provides the user to them.
+ * layer and the middleware can require the user in the same way as any other service. `McpServer.layer` provides the user to them.
  * `runtime/Authentication` runs the authenticator.
  *
- * Over HTTP the server authenticates each request, before it looks up the session and reads the body. When a node passes a request on to
- * another node, both nodes authenticate the request. On a pipe, such as stdio, the server authenticates the client one time, before it
- * reads the first message. `Dispatcher.serve` authenticates each message.
+ * Over HTTP the server authenticates each request, before it looks up the session and reads the body. On a pipe, such as stdio, the server
+ * authenticates the client one time, before it reads the first message. `Dispatcher.serve` authenticates each message. When a node of a
+ * server passes a request on to another node, both nodes authenticate the request.
  *
  * @since 0.1.0
  */
@@ -60,9 +60,9 @@ export type Refuses = HttpRefusal | McpError
 /** @category models */
 export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /**
-   * Gives the id of a user. A session belongs to the user that opened the session, and the limits for one client hold for one user. When
-   * the function gives `undefined`, the user is anonymous. All anonymous users count as one client: they may use each other's sessions, and
-   * they share limits.
+   * Gives the id of a user. A session belongs to the user that opened the session. The server counts all requests with the same id for the
+   * limits of one client. When the function returns `undefined`, the user is anonymous. All anonymous users count as one client: they may
+   * use each other's sessions, and they share limits.
    */
   readonly id: (user: S) => string | undefined
   /** Finds the user of an HTTP request. The server runs this function for each request, before it reads the body. */
@@ -72,19 +72,20 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /** Gives the user of a client in the same process. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
-   * Decides whether the user may use a feature that requires these scopes. Gives `undefined` when the user may use the feature, and
+   * Decides whether the user may use a feature that requires these scopes. Returns `undefined` when the user may use the feature, and
    * otherwise the refusal. `scopes` are the scopes that `Feature.requires` names. Over HTTP and in `Dispatcher.serve`, the server also
-   * calls this function for every other request, with an empty list. Default: the user may use only features that require no scopes.
+   * calls this function for requests that need no scopes, with an empty list. Default: the user may use only features that require no
+   * scopes.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
   /**
-   * JSON documents, by their paths. Every HTTP endpoint of the server serves these documents, without authentication, to every client and
-   * every web page.
+   * JSON documents. The keys are the paths. Every HTTP endpoint of the server serves these documents to every client and every web page,
+   * without authentication.
    */
   readonly documents?: Readonly<Record<string, JsonObject>> | undefined
   /**
-   * How long the option for the transport (`http`, `stdio`, `inProcess`) may take to find the user of one message. When this time has
-   * passed, the server interrupts the effect and refuses the message. Over HTTP the response has status 503. Default: 10 seconds.
+   * How long the effect of the transport's option (`http`, `stdio`, `inProcess`) may take to find the user of one message. When this time
+   * has passed, the server interrupts the effect and refuses the message. Over HTTP the response has status 503. Default: 10 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
@@ -97,7 +98,7 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
 /**
  * Makes an authenticator, which provides the user of a message as the service `tag`.
  *
- * When the application passes a user together with the message, the authenticator takes this user. Three callers can pass a user: the
+ * When the application passes a user together with the message, the authenticator uses this user. Three callers can pass a user: the
  * application that the endpoint is mounted in, the caller of a web handler, and the connector of a client in the same process. Otherwise
  * the option for the transport (`http`, `stdio`, `inProcess`) finds the user. When the option for a transport is missing, the server
  * refuses the messages on this transport. So give `{ id }` alone only when the application passes all users itself.
@@ -159,8 +160,8 @@ export interface HttpRequest {
   /** Path and query, as the client has sent them. */
   readonly url: string
   /**
-   * The header fields by their names in lower case. Repeated fields are joined by a comma. Where the platform keeps two `Authorization`
-   * fields apart, the server answers such a request with status 400. A web handler gets the two fields joined.
+   * The header fields by their names in lower case. The platform joins repeated fields by a comma. When a request has two `Authorization`
+   * fields and the platform does not join them, the server answers with status 400. A web handler always gets joined fields.
    */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not give it. */
@@ -168,10 +169,10 @@ export interface HttpRequest {
   /** Whether the connection to this process is encrypted; `undefined` where the platform does not say. */
   readonly encrypted?: boolean | undefined
   /**
-   * `true` when the user of this request was found before. There are two cases. Another node has found the user, and has passed the request
-   * on to this node, which serves the session. Or this node looks for the user again while a stream of the request is open (see
-   * `validFor`). Code that counts each request once, such as a check that a proof is not used twice, must not count this request again.
-   * `RateLimit` does not count this request again. `undefined` means `false`.
+   * `true` when a node has already found the user of this request, in one of two cases. First case: another node has found the user, and
+   * has passed the request on to this node, which serves the session. Second case: this node has found the user, and looks for the user
+   * again while a stream of the request is open (see `validFor`). Code that counts each request one time, such as a check that a proof is
+   * not used twice, must not count this request again. `RateLimit` does not count this request again. `undefined` means `false`.
    */
   readonly isForwarded?: boolean | undefined
 }
@@ -179,13 +180,13 @@ export interface HttpRequest {
 /**
  * Says for how long the user of the request is valid. Call this function in the option `http`. After `life` the server ends two kinds of
  * streams: a stream that waits for messages of the server (GET, `subscriptions/listen`), and the stream of a call, if the client can resume
- * this stream. The client then opens another stream, with other credentials. The server answers every other call. Over HTTP+SSE the newest
- * request decides how long the stream lasts.
+ * this stream. The client then opens another stream, with new credentials. A call on any other stream goes on until the server has answered
+ * it. Over HTTP+SSE the newest request decides how long the stream lasts.
  *
- * Before `life` has passed, the server runs `http` again whenever `recheckAfter` has passed. The server ends the stream when `http` refuses
- * the request with a status from 400 to 499 (but not 429), or when `http` finds another user. Default of `recheckAfter`: `life`.
+ * Before `life` has passed, the server runs `http` again each time that `recheckAfter` has passed. The server ends the stream when `http`
+ * refuses the request with a status from 400 to 499 (but not 429), or when `http` finds another user. Default of `recheckAfter`: `life`.
  *
- * Without a call of `validFor`, the server ends no stream because of its user.
+ * When `http` does not call `validFor`, the server does not check the user of an open stream again.
  *
  * @category utils
  */
@@ -208,7 +209,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The facts about the sender of a message that a transport passes to the authenticator. `services` are the services that the application
- * passes. When the user is one of these services, the authenticator takes this user unchanged.
+ * passes. When the user is one of these services, the authenticator uses this user, and does not look for another.
  *
  * @category models
  */

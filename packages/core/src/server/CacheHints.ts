@@ -1,6 +1,7 @@
 /**
- * Says for how long clients may cache the results of a server, and for whom. Only results of revision 2026-07-28 or later carry these
- * hints. `runtime/MethodHints` combines the hints of a server with the hints of its tools, resources and prompts.
+ * Cache hints: for how long clients may cache the results of a server, and whether a cache may share a result between users. Only results
+ * of revision 2026-07-28 or later contain these hints. `runtime/MethodHints` combines the hints of a server with the hints of its tools,
+ * resources and prompts.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -32,8 +33,8 @@ export interface CacheOptions {
 }
 
 /**
- * Options for all cacheable results, and options for single methods. For a method in `methods`, the options of the method replace the other
- * options.
+ * Cache options for the results of all cacheable methods. `methods` contains options for single methods, which replace the general options
+ * for the results of these methods.
  *
  * @category models
  */

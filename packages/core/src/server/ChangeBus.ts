@@ -1,6 +1,6 @@
 /**
- * Sends changes from each node of a server to all other nodes. A change says that a list has changed, or that a resource has new content,
- * or it is a notification of an extension. A client is connected to one node, but the change may happen on another node.
+ * Sends changes from each node of a server to all other nodes. There are three kinds of changes: a list has changed, a resource has new
+ * content, or an extension notifies its subscribers. A client is connected to one node, but the change may happen on another node.
  *
  * Provide a bus to the layer of a server that runs on several nodes. `nodes/NodeChanges` uses the bus. This module contains the interface
  * of a bus, and a bus in memory, for several servers in one process. Without a bus each node notifies only its own clients.
@@ -35,15 +35,15 @@ export type Change =
  */
 export interface Member {
   /**
-   * Sends a change to all other members. After this effect has ended, a bus outside of this process delivers the change even when this
-   * process ends. The effect never fails: a bus that cannot deliver a change logs the failure.
+   * Sends a change to all other members. The effect ends when the bus has the change. A bus outside of this process then delivers the
+   * change even when this process ends. The effect never fails: a bus that cannot deliver a change logs the failure.
    */
   readonly publish: (change: Change) => Effect.Effect<void>
   /**
    * The changes that other members have published since this member joined. The changes of one member keep their order. The same change may
-   * come more than once. A slow reader gets `Unknown` in place of the changes that it has missed. Run the stream once. The stream must go
-   * on until the scope closes. When the stream ends earlier, the server joins the bus again. Then the server notifies the clients that
-   * everything may have changed.
+   * come more than once. A member that reads too slowly gets `Unknown` in place of the changes that it has missed. The server runs the
+   * stream one time for each membership. The stream should go on until the scope closes. When the stream ends earlier, the server joins the
+   * bus again, and notifies its clients that everything may have changed.
    */
   readonly changes: Stream.Stream<Change>
 }

@@ -23,8 +23,8 @@ const MAX_WAITING = 64
 
 /**
  * Makes a logger. The logger sends a message and its annotations, if the client wants messages of this level. The logger does not send
- * causes. Of an error, the logger sends only the name, because everything else is for the operator. `name` is the `logger` member of the
- * messages.
+ * causes. For an error, the logger sends only the name of the error. The other loggers show everything else to the operator of the server.
+ * `name` is the `logger` member of the messages.
  *
  * Effect drops messages below its own minimum level before a logger gets them. To allow clients to ask for `debug`, lower this minimum with
  * `Logger.withMinimumLogLevel`.

@@ -1,7 +1,7 @@
 /**
- * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template. The application gives each
- * completer under the name of its argument. An argument whose schema accepts only certain strings needs no completer: the server completes
- * it with these strings.
+ * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template. The application passes
+ * completers in an object, whose keys are the names of the arguments. An argument whose schema accepts only certain strings needs no
+ * completer, because the server completes the argument with these strings.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0
@@ -11,7 +11,7 @@ import type { Suggestions } from "../protocol/Completion.js"
 import type { Allowed, Fails } from "./Feature.js"
 
 /**
- * Completes one argument. A completer gets the text that the user has typed, and the other arguments, all in their encoded form. A
+ * Completes one argument. A completer gets two values: the text that the user has typed, and the other arguments in their encoded form. A
  * completer returns encoded values. The client receives the first 100 values.
  *
  * @category models
@@ -22,7 +22,7 @@ export type Completer<out R, out E = Fails> = (
 ) => Effect.Effect<ReadonlyArray<string> | Suggestions, E, R>
 
 /**
- * Completers by the name of the argument.
+ * The completers of a prompt or of a resource template. The keys are the names of the arguments.
  *
  * @category models
  */

@@ -61,8 +61,8 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
 /**
- * Accepts a handler only when the definition has it, and when it fails only as the definition declares. For any other handler this type is
- * a sentence, which the compiler shows as an error.
+ * Checks the types of handlers. A handler must belong to an entry of the definition, and may fail only with failures that the entry
+ * declares. For any other handler this type is a sentence, which the compiler shows as an error.
  *
  * @category models
  */

@@ -1,8 +1,8 @@
 /**
- * Tasks that survive the process that began them. An engine outside of the server's processes runs the work of such a detached task, for
- * example a workflow engine, or a queue with workers. This module tells the engine when the client answers a question or cancels the task,
- * at whichever node the client's request arrives. The module also gives the engine functions to ask questions, to report progress, and to
- * store how the task ended.
+ * Detached tasks: tasks that go on when the process that began them ends. An engine outside of the server's processes runs the work of a
+ * detached task, for example a workflow engine, or a queue with workers. This module tells the engine when the client answers a question or
+ * cancels the task. The client's request may arrive at any node. The module also gives the engine functions to ask questions, to report
+ * progress, and to store how the task ended.
  *
  * `make` attaches an engine to a server. `tool` makes a feature whose handler only starts the work. The package `@effect-mcp/workflow` uses
  * these two functions. The guide has a recipe for other engines.
@@ -36,8 +36,9 @@ import { type StoredTask, type TaskOutcome, TaskStoreError } from "./TaskStore.j
 
 /**
  * Identifies a detached task, and contains the capabilities of its client. The reference is JSON, so an engine can store the reference with
- * the work. On a server without users, anyone who has the reference can read the task, answer its questions and cancel the task. Where
- * other people can see what the engine stores, give the engine a digest of `taskId`, and keep the reference in a table of your own.
+ * the work. On a server without users, anyone who has the reference can read the task, answer its questions and cancel the task. When other
+ * people can read the data that the engine stores, give the engine only a digest of `taskId`, and store the reference in a table of your
+ * application.
  *
  * @category models
  */
@@ -64,22 +65,22 @@ export interface Engine<out R = never> {
   /** The name of the engine: the same at all nodes, and different for each engine of a server. */
   readonly name: string
   /**
-   * The client has answered the questions with these keys. The server runs this effect after it has checked the user and the user's scopes,
-   * and before it stores the answers. When the node ends before it has stored the answers, the client gets no response, and can send its
-   * answers again. When this effect dies, the client gets an error. This effect may run more than once for a question. It may also run for
-   * an answer that the server then cannot store.
+   * Runs when the client has answered the questions with these keys. The server first checks the user and the user's scopes, then runs this
+   * effect, and then stores the answers. When the node ends before it has stored the answers, the client gets no response, and can send its
+   * answers again. So this effect may run more than once for a question. It may also run for an answer that the server then cannot store.
+   * When this effect dies, the client gets an error.
    */
   readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void, never, R>
   /**
-   * The task has ended, and its work should stop: the client has cancelled the task, or the function `start` of its tool has failed. The
-   * server stores the end of the task, and then runs this effect, sometimes more than once. The server only logs a failure of this effect,
-   * because the engine also learns of the end from `changes`.
+   * Runs when the work of a task should stop: the client has cancelled the task, or the function `start` of the tool has failed. The server
+   * first stores the end of the task. Then the server runs this effect, sometimes more than once. When this effect dies, the server only
+   * logs the defect, because the engine can also learn from `changes` that the task has ended.
    */
   readonly stopped: (task: StoredTask) => Effect.Effect<void, never, R>
 }
 
 /**
- * The detached tasks of one engine. Every node may use each operation, also for tasks that began at another node. A task that has ended
+ * The detached tasks of one engine. Each operation works at every node, also for tasks that began at another node. A task that has ended
  * never changes.
  *
  * @category models
@@ -91,11 +92,11 @@ export interface DetachedTasks {
   readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /** The task now, and then the task after each change. The stream ends when the time to live of the task has passed. */
   readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
-  /** Stores a status message for the client, cut to 1,000 characters. Gives `false` when the task has ended. */
+  /** Stores the first 1,000 characters of a status message for the client. Gives `false` when the task has ended. */
   readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>
   /**
    * Asks the client a question, under a key that no other question of the task has. The status of the task is `input_required` until the
-   * client has answered. A second call with the same key changes nothing while the question or its answer is stored. Gives `false` when the
+   * client has answered. While the question or its answer is stored, a second call with its key changes nothing. Gives `false` when the
    * task has ended. Fails when the client lacks the capability.
    */
   readonly ask: (
@@ -116,7 +117,7 @@ export interface DetachedTasks {
   readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
   /**
    * Stores how the task ended, in the form that the revision of its client requires. This effect stores only the first end of a task: later
-   * calls give `false`. When `exit` is a defect, the client gets "Internal error", and the defect is logged.
+   * calls give `false`. When `exit` is a defect, the client gets "Internal error", and the server logs the defect.
    */
   readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
     reference: Reference,
@@ -189,13 +190,14 @@ export const make = <R>(
   })
 
 /**
- * Makes a tool whose calls are detached tasks. The function `start` gives the work to the engine, and returns. `start` runs one time for
- * each call, during the request. When `start` has succeeded, the client gets the task. When `start` fails, the failure ends the task and
- * answers the call. When the request ends before its response, the client never learns of the task, and the engine's `stopped` runs.
+ * Makes a tool whose calls are detached tasks. The function `start` passes the work to the engine, and does not wait for the end of the
+ * work. `start` runs one time for each call, during the request. When `start` succeeds, the client gets the task. When `start` fails, the
+ * failure ends the task and answers the call. When the client cancels the request, or the server interrupts the request before the
+ * response, the client never gets the task, and the server runs the engine's `stopped`.
  *
- * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool gets the call that starts the
- * work, but not the result of the work. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the
- * `TaskStore` do.
+ * The definition needs `task: "required"`. A client that does not support tasks gets an error. Middleware around the tool gets the call
+ * that starts the work, but not the result of the work. The limits of the `TaskStore` count detached tasks. The limit `maxRunning` of
+ * `TasksServer.layerWith` does not count them.
  *
  * @category constructors
  */

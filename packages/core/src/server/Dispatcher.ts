@@ -1,7 +1,8 @@
 /**
- * The service to which all transports of a server pass their messages. There are three functions for this. `accept` serves a transport with
- * many messages of one client: a conversation. `listen` serves a listener, which yields a transport for every client. `serve` serves one
- * message, and gives the answer as a stream. All this work runs on fibers in the scope of the server, and ends with this scope.
+ * The service to which all transports of a server pass their messages. There are three functions for this. `accept` serves a conversation:
+ * all messages of one client, on one transport. `listen` serves a listener, which yields a transport for every client. `serve` serves one
+ * message, and gives the answer as a stream. The server handles all messages on fibers in its own scope, and interrupts these fibers when
+ * the scope closes.
  *
  * `McpServer.layer` provides the service; a transport is a layer that requires the service. `listening` counts a listener until the
  * listener ends, and `listeners` gives the number of listeners that run. `dispatch/Dispatch` implements the service. The server's HTTP
@@ -40,20 +41,22 @@ export interface DispatcherService {
   ) => Effect.Effect<void, E, R>
   /**
    * Serves one message that belongs to no conversation, in the same way as an HTTP POST without a session. Use this function for a
-   * transport that has one message at a time, such as a cloud function or a queue. Each run of the stream serves the message once, after
-   * the authenticator has found the user of the `caller`. Default of `caller`: the authenticator gets no facts about the caller.
+   * transport that has one message at a time, such as a cloud function or a queue. When you run the stream, the authenticator finds the
+   * user of the `caller`, and then the server serves the message. A second run serves the message again. Default of `caller`: the
+   * authenticator gets no facts about the caller.
    *
    * For a request, the stream contains the notifications of the request, and ends with one response. When the request fails, the response
-   * is an error. The handler is suspended while 256 messages wait for the reader. For a notification or a response, the stream is empty.
-   * For a malformed request, the stream contains an error. Call this function for each message of a batch. You may pass a JSON value that
-   * the platform has already parsed.
+   * is an error. While 256 messages wait for the reader of the stream, the server suspends the handler. For a notification or a response,
+   * the stream is empty. For a malformed request, the stream contains an error. Call this function for each message of a batch. You may
+   * pass a JSON value that the platform has already parsed.
    *
-   * When the reader closes the stream before the response, the server interrupts a request of revision 2026-07-28 or later. Closing the
-   * stream does not wait for the finalizers of the handler. With an earlier revision, the handler goes on for 30 seconds at most.
+   * The reader may close the stream before the response. With revision 2026-07-28 or later, the server then interrupts the handler, and the
+   * reader does not wait for the handler's finalizers. With an earlier revision, the handler goes on, and the server interrupts it after 30
+   * seconds.
    *
-   * The headers of an HTTP caller must agree with the message, as over HTTP. Without headers, the server compares nothing. A request of
-   * revision 2025-11-25 or earlier has the revision that the header `MCP-Protocol-Version` names, or else 2025-03-26 where the server
-   * supports it.
+   * When the `caller` is an HTTP request, the server compares the headers of the request with the message, in the same way as the HTTP
+   * endpoint. For a request of revision 2025-11-25 or earlier, the header `MCP-Protocol-Version` names the revision. Without this header,
+   * the server uses revision 2025-03-26, if it supports this revision.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
    */
@@ -61,7 +64,7 @@ export interface DispatcherService {
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   /**
-   * Counts the caller as a running listener until the scope closes. Use this effect for a listener that passes messages on itself, such as
+   * Adds one to the number of running listeners until the scope closes. Use this effect in a listener that does not use `listen`, such as
    * an HTTP endpoint.
    */
   readonly listening: Effect.Effect<void, never, Scope.Scope>
@@ -74,7 +77,8 @@ export interface DispatcherService {
 }
 
 /**
- * The identifier of a service that only the function `Name` provides. Where the service is missing, the compiler shows this identifier.
+ * The identifier of a service that only the function `Name` provides. When a program does not provide the service, the compiler's error
+ * shows this identifier.
  *
  * @category models
  */
@@ -96,9 +100,9 @@ export interface Options {
   /** The limits of the memory, the work and the waiting that clients can cause. Each limit has its own default. */
   readonly limits?: ServerLimits | undefined
   /**
-   * How long each step of closing may take. Closing a conversation first waits for handlers that cannot be interrupted, and then for the
-   * release of the session layer. Closing the server waits for the release of the features. When a step takes longer, the server logs this
-   * and continues to close. Default: 5 seconds.
+   * How long each step may take when the server closes a conversation or itself. When a conversation closes, the server first waits for
+   * handlers that cannot be interrupted, and then for the release of the session layer. When the server closes itself, it waits for the
+   * release of the features. When a step takes longer, the server logs this and continues with the next step. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
@@ -110,8 +114,8 @@ export interface Options {
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
-   * Runs for each handler that died, after the server has logged the cause. Use it for a service that collects errors, and for tests. At
-   * most 64 of these effects run at the same time for one client. The server drops further reports.
+   * Runs for each handler that died, after the server has logged the cause. Use it to report errors to a monitoring service, or in tests.
+   * At most 64 of these effects run at the same time for one client. When a further handler dies, the server does not run the effect.
    */
   readonly onDefect?: ((defect: Defect) => Effect.Effect<void>) | undefined
 }

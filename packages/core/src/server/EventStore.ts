@@ -1,7 +1,7 @@
 /**
- * Stores the events that a server has sent on the streams of a session. A client that has lost its connection can then read the events that
- * the client has missed. Provide a store to an HTTP endpoint to allow clients of revision 2025-11-25 or earlier to resume their streams.
- * Without a store, a client cannot get these events.
+ * Stores the events that a server has sent on the streams of a session. When a client has lost its connection, it can resume a stream and
+ * get the events that it has missed. Provide a store to an HTTP endpoint to allow clients of revision 2025-11-25 or earlier to resume their
+ * streams. Without a store, a client cannot get the missed events.
  *
  * This module contains the interface of a store, and a store in memory. `legacy/StreamStore` numbers the events.
  *
@@ -38,7 +38,8 @@ export interface StreamKey {
   readonly stream: string
   /**
    * The epoch of the session in the `SessionDirectory`: a number that grows each time another node takes the session over. `undefined` on a
-   * server with one node. In a shared store, an operation with an old epoch changes nothing. The epoch is not a part of the key.
+   * server with one node. An epoch is old when the store has already received a greater epoch of the session. An operation with an old
+   * epoch changes nothing. Two keys that differ only in the epoch identify the same stream.
    */
   readonly epoch?: number | undefined
 }
@@ -58,22 +59,23 @@ export class EventStoreError extends Data.TaggedError("EventStoreError")<{ reado
  */
 export interface EventStoreService {
   /**
-   * Begins a stream that will answer these requests. For a stream that answers no requests, the endpoint stores a number in place of the
-   * requests. To change this number, the endpoint opens the stream again. Gives `false`, and does not begin the stream, when the epoch of
-   * the key is old. When the endpoint stores all events of a stream with one `appendAll`, the endpoint does not call `open`.
+   * Begins a stream that will answer these requests. For a stream that answers no requests, the endpoint passes a number in place of the
+   * requests, and reads the number with `unfinished`. To replace the number, the endpoint calls `open` again. Gives `false`, and does not
+   * begin the stream, when the epoch of the key is old. The endpoint does not call `open` when it stores all events of a stream with one
+   * `appendAll`.
    */
   readonly open: (key: StreamKey, requests: ReadonlyArray<RequestId>) => Effect.Effect<boolean>
-  /** The requests of a stream that has not finished. For any other stream the list is empty. */
+  /** Gives the `requests` of the last `open`, for a stream that has not finished. For any other stream the list is empty. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
   /**
-   * Stores an event. When this effect has ended, the endpoint sends the event to the client. Gives `false`, and does not store the event,
-   * when the epoch of the key is old: another node serves the session then.
+   * Stores an event. The endpoint sends the event to the client after this effect has ended. When the epoch of the key is old, another node
+   * serves the session: this effect then gives `false`, and does not store the event.
    */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
   /**
-   * Stores events in order, as several calls of `append` would. Then finishes the stream if `isLast` is true. New events wait while the
-   * store stores earlier events. With this function, the endpoint stores all waiting events in one call. Without this function, the
-   * endpoint stores the events one by one.
+   * Stores several events in order, with the same result as several calls of `append`. Then finishes the stream if `isLast` is true. While
+   * the store stores earlier events of a stream, new events wait in the endpoint. The endpoint then stores all waiting events with one call
+   * of `appendAll`. When the store does not have `appendAll`, the endpoint calls `append` for each event.
    */
   readonly appendAll?: (
     key: StreamKey,
@@ -81,8 +83,8 @@ export interface EventStoreService {
     isLast: boolean
   ) => Effect.Effect<boolean>
   /**
-   * The events after a position, in order. The position `-1` gives all stored events. The store does not need to have an event at the
-   * position. Gives `None` when the stream is unknown, or when the store has dropped an event after the position.
+   * Gives the events after a position, in order. For the position `-1`, gives all stored events. There may be no event at the position
+   * itself. Gives `None` when the stream is unknown, or when the store has dropped an event after the position.
    */
   readonly after: (
     key: StreamKey,
@@ -111,8 +113,8 @@ export interface MemoryOptions {
 }
 
 /**
- * Makes a store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while
- * nobody uses the store. The timer ends with the scope.
+ * Makes a store in memory. When the process ends, the events are lost. A timer removes the streams whose `retention` has passed. The timer
+ * ends with the scope.
  *
  * @category constructors
  */
@@ -123,7 +125,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreSer
 const SWEEP = 1000
 
 /**
- * `layerMemory` with options.
+ * Makes the same layer as `layerMemory`, with options.
  *
  * @category layers
  */
@@ -149,8 +151,8 @@ const STREAM = 512
 
 /**
  * The maps are mutable, because `append` runs for each event of a resumable stream, and a `Ref` would copy an immutable map for each event.
- * `size` is the sum of `sizeOf` over all events, plus `STREAM` for each log. `sessions` and `logs` hold the same logs, with one exception:
- * a running stream without events, because none came yet or all were dropped, is only in `sessions`.
+ * `size` is the sum of `sizeOf` over all events, plus `STREAM` for each log. `sessions` contains all logs. `logs` contains the same logs,
+ * except for a running stream that has no events at the moment.
  */
 class Memory implements EventStoreService, Deadlines.Expirable {
   private readonly sessions = new Map<string, Map<string, Log>>()
@@ -231,7 +233,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Whether the epoch is not old. If it is not, all smaller epochs of the session are old from now on. */
+  /** Whether the epoch is current. From a call with a current epoch on, all smaller epochs of the session are old. */
   private isCurrent({ epoch, session }: Pick<StreamKey, "epoch" | "session">): boolean {
     if (epoch === undefined) return true
     if (epoch < (this.epochs.get(session) ?? 0)) return false

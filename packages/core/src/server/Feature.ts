@@ -1,8 +1,9 @@
 /**
  * A feature: a layer that registers entries, such as tools and resources, with a server. Handlers run with the context of the layer and
  * with the services of the request. Where both contain a service, a handler gets the service of the request. `McpServer` makes features.
- * This module adds checks (`visible`), scopes (`requires`) and services (`provide`) around features. `features/Surroundings` runs them.
- * `FeatureMiddleware` adds middleware around each use of a feature.
+ * Three functions of this module change features: `visible` adds a check, `requires` adds authorization scopes, and `provide` adds a
+ * service. `features/Surroundings` runs the checks and makes the services. `FeatureMiddleware` adds middleware around each use of a
+ * feature.
  *
  * @since 0.1.0
  */
@@ -47,8 +48,8 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
 
 /**
- * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise this type is a sentence,
- * which names the failure and says what to do. The compiler shows the sentence as an error.
+ * Checks the failures `E` of a handler's effect: the definition must declare them, or they must be `Fails`. For other failures this type is
+ * a sentence, which names the failure and says what to do. The compiler shows the sentence as an error.
  *
  * @category models
  */
@@ -61,8 +62,8 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
   >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
 
 /**
- * Accepts an effect whose definition can declare no failures: a completer, the list of a template, the handler of a whole method. Such an
- * effect may fail only with `Fails`. Otherwise this type is a sentence, which the compiler shows as an error.
+ * Checks the failures `E` of an effect that has no declared failures: a completer, the list of a template, or the handler of a whole
+ * method. These effects may fail only with `Fails`. For other failures this type is a sentence, which the compiler shows as an error.
  *
  * @category models
  */
@@ -71,8 +72,8 @@ export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferre
   : `This fails with ${NameOf<Exclude<E, Fails>>}: catch it, or fail with an McpError`
 
 /**
- * Makes a feature from a function that registers the entries of the feature until the layer's scope closes. The function gets the context
- * of the layer, without the layer's `Scope`.
+ * Makes a feature from a function. The function registers the entries of the feature until the layer's scope closes. It gets the registry,
+ * and the context of the layer without the layer's `Scope`.
  *
  * @category constructors
  */
@@ -88,16 +89,17 @@ export const make = <R = never>(
   )
 
 /**
- * Requires authorization scopes for each use of a feature, or of a group of features. The user needs all of these scopes to call, read,
- * get, complete or subscribe to the feature. The option `requires` of a definition does the same for one entry.
+ * Requires authorization scopes for each use of a feature, or of a group of features. The user needs all of these scopes to call a tool,
+ * read a resource, get a prompt, complete an argument, or subscribe. The option `requires` of a definition does the same for one entry.
  *
- * The option `permit` of the server's `Authenticator` decides, before the server decodes the arguments and runs the handler. Without
- * `permit` the server refuses every use. A feature may be inside of several `requires`. Then one refusal names all scopes that the use
- * requires. Over HTTP the response has the status of the refusal, for example 403. The server refuses a batch as a whole.
+ * The option `permit` of the server's `Authenticator` decides whether the user has the scopes. The server calls `permit` before it decodes
+ * the arguments and runs the handler. Without `permit` the server refuses every use. A feature may be inside of several `requires`. Then
+ * the server calls `permit` with all their scopes together. Over HTTP the response has the status of the refusal, for example 403. The
+ * server refuses a batch as a whole.
  *
- * Lists show the feature to all users, so that a client can get the scope. Resources that a template lists need the scopes of the template.
- * `Feature.visible` may be around this `requires`. Then a user who must not see the feature gets the error of an unknown feature, which
- * names no scopes.
+ * Lists show the feature to all users, so that a client can learn of the feature and request the scopes. The resources of a template need
+ * the scopes of the template. To hide the feature from some users, put `Feature.visible` around this `requires`. These users then get the
+ * error of an unknown feature, which names no scopes.
  *
  * @example
  * ```ts
@@ -120,19 +122,20 @@ export const requires: {
 )
 
 /**
- * Decides for each request whether a feature, or a group of features, is visible to the request. The server does not list, complete or
- * subscribe to a hidden feature. When a client calls, reads or gets a hidden feature, the request fails as if the feature did not exist.
- * The server also does not read a hidden resource through a template. The capabilities of the server do not change.
+ * Decides for each request whether a feature, or a group of features, is visible to the request. No list contains a hidden feature. When a
+ * client calls, reads, gets, completes or subscribes to a hidden feature, the server answers as if the feature did not exist. The server
+ * also does not read a hidden resource through a template. The capabilities of the server do not change.
  *
- * The check is an effect or a function. An effect decides for all entries of the features together. A function gets one entry: its kind,
- * its name, the form in which lists contain it, and its scopes. The check may require the user, `RequestContext`, and the services that the
- * session layer, the middleware of the server and `Feature.provide` provide. An effect runs for each use of a feature. For a list the
- * effect runs one time for all features. For `resources/list` the effect also runs for each template that lists resources. A function runs
- * for each entry of a list. Where a `Feature.provide` around the check refuses the request, the list does not contain the features.
+ * The check is an effect or a function. An effect decides for all entries of the features together. A function decides for one entry. It
+ * gets the entry's kind, its name, its description in lists, and its scopes. The check may require the user, `RequestContext`, and the
+ * services that the session layer, the middleware of the server and `Feature.provide` provide. An effect runs for each use of a feature.
+ * For a list the effect runs one time for all features. For `resources/list` the effect also runs for each template that lists resources. A
+ * function runs for each entry of a list. When the effect of a `Feature.provide` around the check fails, the list does not contain the
+ * features.
  *
  * The server does not notify clients when the result of the check changes. To notify one client, use `changed` of `ServerSession`. To
- * notify all clients, use `Registry.changed`. With revision 2026-07-28 or later, caches may store lists and contents of such features only
- * for the sender of the request.
+ * notify all clients, use `Registry.changed`. With revision 2026-07-28 or later, caches may store lists and contents of features with a
+ * check only for the sender of the request.
  *
  * @example
  * ```ts
@@ -196,10 +199,10 @@ export type Check<R = never> =
   | ((entry: FeatureEntry) => Effect.Effect<boolean, never, R>)
 
 /**
- * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside. The effect makes
- * a new service for each use, for each check of a list, and for each list of a resource template. When a handler asks questions with
- * revision 2026-07-28 or later, the client sends the request again with the answers, and the effect runs again each time. The effect may
- * require the user, and the services that the session layer and the middleware of the server provide.
+ * Provides a service to a feature, or to a group of features: to their handlers, and to the checks and the middleware that are inside of
+ * this `provide`. The effect makes a new service for each use, for each check of a list, and for each list of a resource template. When a
+ * handler asks questions with revision 2026-07-28 or later, the client sends the request again with the answers, and the effect runs again
+ * each time. The effect may require the user, and the services that the session layer and the middleware of the server provide.
  *
  * When the effect fails with an `McpError`, the server refuses the request. For a tool, the effect may also fail with a failure that the
  * tool declares. The model reads this failure. Any other failure is a defect.
@@ -271,8 +274,8 @@ export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHid
 export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
 /**
- * Gives those of the given entries that are visible to the current request. A check around several entries runs once for all of them. Call
- * this function in a handler.
+ * Gives the entries that are visible to the current request. An effect that checks several entries runs one time for all of them. Call this
+ * function in a handler.
  *
  * @category utils
  */

@@ -1,7 +1,7 @@
 /**
- * Middleware around the uses of a feature, or of a group of features. This middleware gets three values for each use: the entry (with its
- * kind, name, annotations and scopes), the arguments of the handler, and the result. The middleware of the server (`Middleware`) runs
- * outside of this middleware, around every message.
+ * Middleware around the uses of a feature, or of a group of features. For each use, this middleware gets the entry (with its kind, name,
+ * annotations and scopes), the arguments of the handler, and the effect that gives the result. The middleware of the server (`Middleware`)
+ * runs outside of this middleware, around every message.
  *
  * A use is one of these: the client calls a tool, reads a resource, gets a prompt, completes an argument, or sends a request or
  * notification that a `MethodHandler` of the features handles. Lists and subscriptions are not uses.
@@ -90,8 +90,9 @@ export interface ToolUse<T extends Tool.Tool.Any>
 }
 
 /**
- * Makes middleware around the calls of one tool, with the types of the tool's definition. Every other use passes unchanged, also the use of
- * another tool with the same name. The middleware may fail with a failure that the tool declares. The model reads this failure.
+ * Makes middleware around the calls of one tool, with the types of the tool's definition. The middleware does not run around other uses,
+ * also not around calls of a tool that has the same name but another definition. The middleware may fail with a failure that the tool
+ * declares. The model reads this failure.
  *
  * @example
  * ```ts
@@ -119,11 +120,11 @@ export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<To
   )
 
 /**
- * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services of `Feature.provide`, the
- * checks of `Feature.visible` and the scopes of `Feature.requires`, in whatever order the application applies these functions. The
- * middleware also runs after the server has decoded the arguments. The outermost middleware runs first. When a handler asks questions with
- * revision 2026-07-28 or later, the client sends the request again with the answers, and the middleware runs again each time. Around a tool
- * that runs as a task, the middleware runs until the task has ended.
+ * Runs middleware around each use of a feature, or of a group of features. Before the middleware runs, the server has made the services of
+ * `Feature.provide`, has run the checks of `Feature.visible`, has checked the scopes of `Feature.requires`, and has decoded the arguments.
+ * The order in which the application applies these functions does not matter. Among several middleware, the outermost runs first. When a
+ * handler asks questions with revision 2026-07-28 or later, the client sends the request again with the answers, and the middleware runs
+ * again each time. Around a tool that runs as a task, the middleware runs until the task has ended.
  *
  * The middleware may require the user, and the services that the session layer, the middleware of the server and `Feature.provide` provide.
  * When the middleware fails with an `McpError`, the server refuses the request. Around a tool, the middleware may also fail with a failure
@@ -159,8 +160,9 @@ export const around: {
 
 /**
  * How a use ended. `success`: with a result. `failure`: with a result that tells the model that the tool has failed. `error`: with a
- * JSON-RPC error. `defect`: the handler died. `interrupted`: the client cancelled the use, or the server closes. `asked`: with a question
- * to the client (only with revision 2026-07-28 or later). The client then uses the feature again with the answer.
+ * JSON-RPC error. `defect`: the handler died. `interrupted`: the client cancelled the use, or the server closed. `asked`: with a question
+ * to the client (only with revision 2026-07-28 or later); after that, the client sends the request again with the answer, which is another
+ * use.
  *
  * @category models
  */
@@ -175,8 +177,8 @@ export interface AuditRecord<out A = unknown> {
   readonly kind: Use["kind"]
   readonly entry: FeatureEntry
   /**
-   * The arguments of the handler. They may contain secrets. `Redaction.value` hides members whose names suggest a secret. `auditTool` gives
-   * the arguments with their types.
+   * The arguments of the handler. They may contain secrets. `Redaction.value` hides members whose names suggest a secret. In the records of
+   * `auditTool`, the arguments have the types of the tool's definition.
    */
   readonly arguments: A
   /** The id of the principal; `undefined` for a client without a principal. */
@@ -189,8 +191,9 @@ export interface AuditRecord<out A = unknown> {
 }
 
 /**
- * Makes middleware that gives a record of each use to `write`. `write` runs when the use has ended, also when the use was interrupted. The
- * client gets its answer after `write` has ended. A defect of `write` is logged, and does not change the result of the use.
+ * Makes middleware that passes a record of each use to the function `write`. `write` runs when the use has ended, also when the use was
+ * interrupted. The client gets its answer after `write` has ended. When `write` dies, the server logs the defect, and the result of the use
+ * does not change.
  *
  * @example
  * ```ts
@@ -235,8 +238,8 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>, { asker }: HandlerContext)
 }
 
 /**
- * As `audit`, for the calls of one tool. The arguments in the record have the types of the tool's definition. Every other use passes
- * without a record, also the use of another tool with the same name.
+ * Makes middleware as `audit` does, but only for the calls of one tool. The arguments in the record have the types of the tool's
+ * definition. Other uses get no record. A call of a tool that has the same name but another definition also gets no record.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
  * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`, for applications that have an HTTP server of `@effect/platform`.
  * `http/AppExchange` translates requests and answers. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a
- * function from `Request` to `Response`, use `WebHandler`. `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices
- * each client that disconnects.
+ * function from `Request` to `Response`, use `WebHandler`. Do not use `HttpApp.toWebHandler` with this app: `WebHandler` is faster, and
+ * notices each client that disconnects.
  *
  * @since 0.1.0
  */
@@ -35,16 +35,17 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
  * Without `allowedHosts`, the allowed hosts depend on the address of the HTTP server. For an address that is not loopback, the app allows
  * any host. For a loopback address, or an unknown address (for example behind a web handler), the app allows only the host names of this
  * machine. Without `allowedOrigins`, the app allows only pages of this machine. With the option `user`, the app requires the user as a
- * service, which middleware of the application provides. The app passes this user to the authenticator of the server. The option `services`
- * does the same for other services.
+ * service, which middleware of the application provides. The app passes this user to the authenticator of the server. With the option
+ * `services`, the app requires further services, and passes them to the handlers.
  *
- * Middleware of the application can set values for the fiber of a POST, such as annotations of logs. The handlers of the messages of this
- * POST also have these values. Session layers, tasks, and messages that another node has passed on do not have these values.
+ * Middleware of the application can set values for the fiber of a POST, for example annotations of logs. The handlers of this POST's
+ * messages run with these values. Session layers, tasks, and messages that another node has passed on run without these values.
  *
- * Mount the app without a request logger and a tracer, which cost more than the app itself. Close the app before its HTTP server, because
- * the HTTP server waits for open streams. Effect closes a layer before the layers that it requires. With `drainFirst`, the times
- * `health.grace` and `drainTimeout` begin before the HTTP server loses the app. On Node, make the HTTP server with `PlatformHttpServer` of
- * `@effect-mcp/node`: the HTTP server of `@effect/platform-node` waits for every connection without a time limit when it closes.
+ * Do not put a request logger or a tracer of `@effect/platform` around the app, because they cost more than the app itself. Close the app
+ * before its HTTP server, because the HTTP server waits for open streams. In a layer that requires the HTTP server, the app closes first.
+ * With `drainFirst`, the HTTP server still passes requests to the app during `health.grace` and `drainTimeout`. On Node, make the HTTP
+ * server with `PlatformHttpServer` of `@effect-mcp/node`: the HTTP server of `@effect/platform-node` waits for every connection without a
+ * time limit when it closes.
  *
  * @example
  * ```ts
@@ -106,13 +107,13 @@ export const make = <User = never, Services extends ReadonlyArray<Context.Tag<an
 export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpOptions {
   /**
    * Finds the name of the user who has sent a request. The app passes the request to the server of this user. This effect must authenticate
-   * the user, because the app builds a server for each name. When the effect fails, the failure answers the request. The failure is, for
-   * example, an `HttpServerResponse` of `@effect/platform` with status 401.
+   * the user, because the app builds a server for each name. When the effect fails, the app fails with the same failure, and does not serve
+   * the request. Use a failure that `@effect/platform` sends as the response, for example an `HttpServerResponse` with status 401.
    */
   readonly user: Effect.Effect<string, E, R1>
   /**
-   * Gives the server of a user. The `authenticator` of this server finds the user of each request, as for every server. The app builds the
-   * server at the first request of the user. The server gets the services of the effect that makes the app, and no services of the request.
+   * Gives the server of a user. The server needs its own `authenticator`, if its handlers use the user. The app builds the server at the
+   * first request of the user. The server gets the services of the effect that makes the app, and no services of the request.
    */
   readonly server: (user: string) => Layer.Layer<Dispatcher, never, R2>
   /**
@@ -126,7 +127,7 @@ export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpO
 
 /**
  * Makes an app with a separate server for each user. No user can reach the sessions, features, tasks and connections of another user's
- * server. When the users may share the features of a server, use `make` and one server with an `authenticator`, which costs less.
+ * server. When users may share one server, use `make` and a server with an `authenticator`, which costs less.
  *
  * When the scope closes, all servers close at the same time. The other options are the options of `make`, and apply to each server.
  *
@@ -186,21 +187,26 @@ export const forEach = <E = never, R1 = never, R2 = never>(
 
 const tooMany = Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } }))
 
-/** As `ListensOn.isLocal`, for platforms where only the HTTP server can give the address, such as Bun. */
+/**
+ * Whether the HTTP server listens on a loopback address; `undefined` when the address is unknown. `ListensOn.isLocal` reads the address of
+ * a request; on some platforms, such as Bun, only the HTTP server has the address.
+ */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
   const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
   return address === undefined ? undefined : Guard.isLoopback(ServerAddress.hostname(address))
 }
 
-/** The effect `drain` of each endpoint in a layer. When this effect has ended, its endpoint no longer needs its routes. */
+/**
+ * The effects `drain` of the endpoints in a layer, one for each endpoint. When `drain` has ended, the endpoint no longer needs its routes.
+ */
 class Draining
   extends Context.Tag("@effect-mcp/core/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>()
 {}
 
 /**
- * Delays the release of a layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes. Effect releases the layer
- * only after the endpoint has waited for `health.grace` and `drainTimeout`, and the HTTP server keeps all routes until then. Without this
- * function the HTTP server loses its routes first, and answers 503 during these times.
+ * Delays the release of a layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes. First the endpoint waits
+ * for `health.grace` and `drainTimeout`. During these times the HTTP server keeps all routes. Then Effect releases the layer. Without this
+ * function the HTTP server first loses its routes, and answers with status 503 during these times.
  *
  * @example
  * ```ts
@@ -227,7 +233,7 @@ export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A,
   })
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */
@@ -245,7 +251,7 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<never, never, Http
 export const layer: Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> = layerWith()
 
 /**
- * Makes `layerWith` with options from the configuration of the program.
+ * Makes the same layer as `layer`, with options from the configuration of the program.
  *
  * @category layers
  */

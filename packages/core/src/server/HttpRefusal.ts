@@ -1,7 +1,7 @@
 /**
  * A failure with which the application refuses a request over HTTP. An `HttpRefusal` contains a status, headers and a JSON-RPC error. An
- * authenticator, middleware and handlers may fail with an `HttpRefusal`. On other transports, and when the HTTP response has begun, the
- * client gets only the JSON-RPC error.
+ * authenticator, middleware and handlers may fail with an `HttpRefusal`. On other transports, and when the HTTP response has already begun,
+ * the client gets only the JSON-RPC error.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
 }
 
 /**
- * The error code in the refusals of this module. The specification names no code for them.
+ * The JSON-RPC error code in the refusals of this module. The specification defines no code for refusals.
  *
  * @category constants
  */
@@ -71,7 +71,7 @@ export const forbidden = (
 
 /**
  * Makes a challenge for the header `WWW-Authenticate`, with quoted values. Replaces characters that a header cannot contain by question
- * marks. So a value may come from a token or from a client.
+ * marks. So you can use values from a token or from a client.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
  * Services that the application provides with an HTTP request, for example a tenant that the application's HTTP middleware has found.
- * `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler` take these services. With this module, the handlers of the
- * request's messages get the services. The type of a handler says which services the handler needs.
+ * `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler` take these services. With `get`, the handlers of the request's
+ * messages read these services. The type of a handler says which services the handler needs.
  *
  * @since 0.1.0
  */
@@ -13,10 +13,10 @@ import { RequestContext } from "./RequestContext.js"
 import type { HandlerContext } from "./runtime/HandlerContext.js"
 
 /**
- * Gets a service of the HTTP request. Use this effect in `Feature.provide`. When a message has no such service, the effect `otherwise`
- * makes the service. Without `otherwise`, the server refuses the message with an `InternalError`, which names the service and says why the
- * service is missing. Three kinds of messages have no such service: messages on other transports, messages that another node has passed on,
- * and calls of tools as tasks, which go on after their requests.
+ * Gets a service of the HTTP request. Use this effect in `Feature.provide`. Three kinds of messages have no services of an HTTP request:
+ * messages on other transports, messages that another node has passed on, and calls of tools as tasks, which go on after their requests.
+ * For a message without the service, the effect `otherwise` makes the service. Without `otherwise`, the server refuses the message with an
+ * `InternalError`, which says why the service is missing.
  *
  * @example
  * ```ts

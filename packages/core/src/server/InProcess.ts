@@ -1,6 +1,6 @@
 /**
- * Connects a client to a server in the same process, without a network and without JSON texts. A client of this library connects with a
- * `Connector`, which this module makes. `Direct` passes the messages.
+ * Connects a client to a server in the same process, without a network and without JSON texts. This module makes a `Connector`, with which
+ * a client of this library connects. The transport `Direct` passes the messages.
  *
  * @since 0.1.0
  */
@@ -44,15 +44,15 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
     ))
 
 /**
- * A client that cannot begin a session may try a second connection. With a server of this library, the second connection would fail in the
- * same way as the first, so the client does not try it.
+ * Tells the client not to connect a second time when it cannot begin a session. With a server of this library, the second connection would
+ * fail in the same way as the first.
  */
 const once = { connectsAgain: false } as const
 
 /**
  * Makes a connector that builds a server for each connection, and closes this server with the connection. Connecting requires the services
  * that the layer requires, and fails with a `TransportError` when the layer fails. The authenticator of the server gets `caller`. Default
- * of `caller`: a client in the same process.
+ * of `caller`: `Authenticator.inProcess`.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Passes texts between the nodes of a server. When a request arrives at a node that does not serve its session, this node passes the
- * request to another node, and gets the answer back. `nodes/NodeMessage` encodes and decodes the texts.
+ * Passes texts between the nodes of a server. Each session belongs to one node. When another node receives a request of the session, it
+ * passes the request to the session's node, and gets the answer back. `nodes/NodeMessage` encodes the requests and answers as texts.
  *
  * Provide an inbox, together with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module contains the interface
  * of inboxes, and inboxes in memory, for several endpoints in one process.
@@ -20,7 +20,7 @@ import * as StoreText from "./nodes/StoreText.js"
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
    * Why the text could not be sent. `Gone`: the other node does not exist any more. `Full`: the other node does not read fast enough.
-   * `Refused`: the store of the inboxes has refused the text, or has not received the text. `Unavailable`: nobody can say whether the text
+   * `Refused`: the store of the inboxes has refused the text, or has not received the text. `Unavailable`: it is unknown whether the text
    * will arrive.
    */
   readonly reason: "Gone" | "Full" | "Refused" | "Unavailable"
@@ -37,7 +37,7 @@ export interface Mailbox {
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
    * The texts that other nodes have sent since this node joined. When the inbox no longer exists, the stream ends, and senders get `Gone`.
-   * Run the stream once.
+   * The server runs the stream one time.
    */
   readonly received: Stream.Stream<string>
 }

@@ -52,8 +52,8 @@ export interface Options<
 > extends Dispatcher.Options {
   /**
    * The revisions that the server supports. With revision 2025-11-25 or earlier a conversation begins with a handshake. With revision
-   * 2026-07-28 or later there is no handshake, and the server serves each request alone. Clients of both kinds may use the server at the
-   * same time. Default: all revisions that this library supports.
+   * 2026-07-28 or later there is no handshake, and each request contains all facts about its client. Clients of different revisions may use
+   * the server at the same time. Default: all revisions that this library supports.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /** Instructions that say how to use the server. Clients give this text to their model. Default: none. */
@@ -63,18 +63,18 @@ export interface Options<
   /** Whether clients may subscribe to resources. The function `resourceUpdated` notifies the subscribers. Default: `true`. */
   readonly subscriptions?: boolean | undefined
   /**
-   * Whether the server repairs arguments that a tool does not accept. The JSON Schema of the tool must leave only one way to repair them.
-   * Where the schema wants an array, an object, a number or a boolean, the server parses a string. It also removes null from an optional
-   * member. The server does not repair arguments that two branches of a union would accept, and does not repair arguments in a proxy.
-   * Handlers and middleware get the repaired arguments, and the log says what was repaired. The option `mendArguments` of a tool turns this
-   * off for the tool. Default: `true`.
+   * Whether the server repairs arguments that a tool does not accept. There are two repairs. When the tool's JSON Schema requires an array,
+   * an object, a number or a boolean, and the argument is a string, the server parses the string. When an optional member is null, the
+   * server removes the member. The server repairs arguments only if the schema leaves one way to do so: it does not repair arguments that
+   * two branches of a union would accept. It also does not repair arguments in a proxy. Handlers and middleware get the repaired arguments,
+   * and the server logs each repair. The option `mendArguments` of a tool turns this off for the tool. Default: `true`.
    */
   readonly mendArguments?: boolean | undefined
   /**
    * How the server treats unknown arguments: arguments that the schema of a tool does not name, and does not allow by
    * `additionalProperties` or `patternProperties`. `report`: the server logs each unknown name, together with the most similar name that
    * the tool has. When the server refuses the call for another reason, the result also tells the model the unknown names. `refuse`: the
-   * server also refuses the call. `accept`: the server ignores them. Default: `report`.
+   * server does the same, and always refuses the call. `accept`: the server does not report unknown arguments. Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /** For how long clients of revision 2026-07-28 or later may cache results. Default: clients must not cache results. */
@@ -82,12 +82,13 @@ export interface Options<
   /**
    * The secrets that encrypt the state of a request that waits for answers of the client, with revision 2026-07-28 or later. Each secret
    * has at least 32 bytes. The server encrypts with the first secret, and decrypts with every secret. To replace a secret, put the new
-   * secret before the old secret. Nodes that share the requests of a client need the same secrets. Default: the keys of `SealKeys`, if the
-   * application provides `SealKeys` to the layer of the server; otherwise a random secret, which the server loses when it ends.
+   * secret before the old secret. Nodes that share the requests of a client need the same secrets. Default: the keys of the service
+   * `SealKeys`, if the application provides this service to the layer of the server; otherwise a random secret, which is lost when the
+   * server ends.
    *
-   * When a handler asks a question, the server answers the request with the question and with the encrypted state. The client sends the
-   * request again with the answers and the state. Then the handler runs again from its beginning. The server itself stores nothing between
-   * these two requests.
+   * The state is for handlers that ask the client. When a handler asks a question, the server answers the request with the question and
+   * with the encrypted state. The client sends the request again with the answers and the state. Then the handler runs again from its
+   * beginning. The server itself stores nothing between these two requests.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
    */
@@ -101,7 +102,7 @@ export interface Options<
   readonly capabilities?: ServerCapabilities | undefined
   /**
    * The extensions that the server supports, with the settings that the server declares. The layer dies when two extensions add the same
-   * name. Default: none. The server never calls a handler of an extension that is not in this list.
+   * name. The server never calls a handler of an extension that is not in this list. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
@@ -109,27 +110,27 @@ export interface Options<
    * services. With revision 2025-11-25 or earlier, the handshake builds the layer, and the end of the session releases it. With revision
    * 2026-07-28 or later on a pipe, the first request builds the layer, and the end of the pipe releases it. With revision 2026-07-28 or
    * later over HTTP, each request builds and releases the layer (see `lifetime`). The layer may require `RequestContext`, which describes
-   * the client. When the layer fails, the handshake or the request fails. When the failure is an `McpError`, the client receives this
+   * the client. When the layer fails, the handshake or the request fails, too. If the failure is an `McpError`, the client receives this
    * error.
    */
   readonly session?: Session | undefined
   /**
    * How long the server keeps the session layer over HTTP with revision 2026-07-28 or later. `"user"`: the server keeps one session layer
-   * for each combination of user, client (`clientInfo`) and declared capabilities. The server releases this layer when no request has used
-   * it for `limits.userSessionIdleTimeout`. The server keeps at most 10,000 such layers, and at most 64 for one user. At the limit, a new
-   * layer replaces the layer that was idle longest. `"user"` needs an `authenticator`, and a server on one node: with a `SessionDirectory`
-   * or a `ChangeBus` the layer of the server dies. Default: for one request.
+   * for each combination of user, client (`clientInfo`) and declared capabilities, and releases the layer when no request has used it for
+   * `limits.userSessionIdleTimeout`. The server keeps at most 10,000 such layers, and at most 64 for one user. At the limit, a new layer
+   * replaces the layer that was idle longest. `"user"` needs an `authenticator`. It also needs a server that runs on only one node: with a
+   * `SessionDirectory` or a `ChangeBus`, the layer of the server dies. Default: for one request.
    */
   readonly lifetime?: "user" | undefined
   /**
    * The middleware around every message, also around the handshake. The middleware may require the user. It cannot require services of the
-   * session layer, because it runs before the session layer is built. Handlers may use the services that the middleware provides.
+   * session layer, because it runs before the server builds the session layer. Handlers may use the services that the middleware provides.
    */
   readonly middleware?: Around | undefined
   /**
-   * The middleware around every message after the handshake. Where there is no handshake, this middleware runs around every message. It
-   * runs inside of `middleware`. It may require the user, and the services of the session layer and of `middleware`. Handlers may use the
-   * services that this middleware provides. For middleware around single features, see `FeatureMiddleware`.
+   * The middleware around every message after the handshake. With revision 2026-07-28 or later, which has no handshake, this is every
+   * message. This middleware runs inside of `middleware`. It may require the user, and the services of the session layer and of
+   * `middleware`. Handlers may use the services that it provides. For middleware around single features, see `FeatureMiddleware`.
    */
   readonly sessionMiddleware?: InSession | undefined
   /**
@@ -140,7 +141,8 @@ export interface Options<
 }
 
 /**
- * The services that the options of a server provide to its handlers: the services of the session layer and of the middleware, and the user.
+ * The services that a server with these options provides to its handlers: the services of the session layer and of the middleware, and the
+ * user.
  *
  * @category models
  */
@@ -151,7 +153,7 @@ export type Provides<Session, Around, InSession, Users> =
   | Authenticator.Provides<Users>
 
 /**
- * The services that the options of a server require.
+ * The services that a server with these options requires from the application.
  *
  * @category models
  */
@@ -165,15 +167,16 @@ export type Requires<Session, Around, InSession, Users> =
   | Authenticator.Context<Users>
 
 /**
- * Makes a server with these features. The server serves clients over every transport to which the application provides this layer.
+ * Makes a server with these features. The application provides this layer to one or several transports, and the server serves the clients
+ * of all of them.
  *
- * Each server builds its features separately (with its own memo map), so the application can pass one feature layer to two servers. The
- * services that the features require stay in the requirements of this layer. Provide them with `Layer.provide`. Three kinds of services are
- * not in the requirements: the user, the services of the session layer, and the services of the middleware. The server provides these
- * services when a handler runs.
+ * Each server builds its features separately (with its own memo map), so the application can pass one feature layer to two servers. This
+ * layer requires the services that the features require. Provide them with `Layer.provide`. Three kinds of services are exceptions: the
+ * user, the services of the session layer, and the services of the middleware. The server itself provides these services when a handler
+ * runs.
  *
- * Where several sources provide the same service, a handler gets it from the first source in this order: the request, the middleware, the
- * user, the session layer, the services of the HTTP request, the context of the feature's layer.
+ * Several sources may provide the same service. A handler then gets the service from the first of these sources: the request, the
+ * middleware, the user, the session layer, the services of the HTTP request, the context of the feature's layer.
  *
  * @example
  * ```ts
@@ -212,7 +215,7 @@ export const layer = <
   >
 
 /**
- * Makes `layer` with options from the configuration of the program.
+ * Makes a server as `layer` does, with options that Effect reads from the configuration of the program.
  *
  * @example
  * ```ts
@@ -244,8 +247,8 @@ export const layerConfig = <
 > => Layer.unwrapEffect(Effect.map(options, (options) => layer(info, features, options)))
 
 /**
- * A server to which the application can add features later. The types of the session layer, the middleware and the user are known, so the
- * compiler can check these features.
+ * A server to which the application can add features later. Its type contains the services of the session layer and the middleware, and the
+ * user. So the compiler can check the features that the application adds.
  *
  * @category models
  */
@@ -259,8 +262,8 @@ export interface Defined<out Provides, out Requires> {
     Exclude<R, Registry.Registry | Registry.Running | Provides> | Requires
   >
   /**
-   * Adds features while the server runs, until the scope closes, as `Registry.add` does. These features may also require the user, and the
-   * services of the session layer and the middleware.
+   * Adds features while the server runs, until the scope closes, as `Registry.add` does. With this function, the features may also require
+   * the user, and the services of the session layer and the middleware.
    */
   readonly add: <E, R>(
     features: Layer.Layer<never, E, R>
@@ -316,10 +319,11 @@ export const define = <
 /**
  * Makes a feature: a tool, from its definition and a handler.
  *
- * Each call runs the handler on a fiber of its own. When the client cancels the call, this fiber is interrupted. The resources that the
- * handler acquires in its scope are released before the server sends the response. The handler returns the tool's success, or richer
- * content made with `ToolResult`. The handler may fail with the tool's declared failure, which the model reads. It may also fail with an
- * `McpError`, which the calling program receives. The layer of the tool requires the services that the handler requires.
+ * The server runs the handler of each call on a separate fiber. When the client cancels the call, the server interrupts this fiber. Before
+ * the server sends the response, it releases the resources that the handler has acquired in its scope. The handler returns the tool's
+ * success, or richer content made with `ToolResult`. The handler may fail with the tool's declared failure. The model reads this failure.
+ * The handler may also fail with an `McpError`, which the client receives as a JSON-RPC error. The layer of the tool requires the services
+ * that the handler requires.
  *
  * The layer dies when the server already has a tool with this name, or when a keyword `x-mcp-header` in the tool's schema is not valid.
  * When the layer's scope closes, the server removes the tool and notifies clients.
@@ -333,8 +337,8 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>,
   options: {
     /**
-     * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`. Such a handler can ask
-     * the client before the task begins. Default: `false`, so the task begins before the handler runs.
+     * `true`: when a call runs as a task, the handler begins the task, with `startTask` of `ServerSession`. The handler can then ask the
+     * client before the task begins. `false`: the task begins before the handler runs. Default: `false`.
      */
     readonly startsTask?: boolean | undefined
   } = {}
@@ -344,8 +348,8 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   )
 
 /**
- * Makes a feature: a resource, from its definition and an effect that reads the resource. The effect gives text, bytes, or contents that
- * have their own URIs.
+ * Makes a feature: a resource, from its definition and an effect that reads the resource. The effect gives a text, bytes, or several
+ * contents with a URI each.
  *
  * The layer dies when the server already has a resource with this URI. When the layer's scope closes, the server removes the resource and
  * notifies clients. When the content changes, call `resourceUpdated`, which notifies the clients that have subscribed to the resource.
@@ -369,11 +373,11 @@ export const resource = <const Name extends string, E = never, R = never>(
 
 /**
  * Makes a feature: all resources of a resource template. `read` gets the decoded parameters, and the URI that contains them. When the
- * parameters do not decode, the template does not serve the URI. Where several templates match a URI, the server first tries the template
- * with the most literal text.
+ * parameters of a URI do not decode, the template does not serve the URI. When several templates match a URI, the server first tries the
+ * template with the most literal text.
  *
- * `complete` contains functions that complete parameters. `list` gives the resources of this template for `resources/list`. `list` runs for
- * each request.
+ * `complete` contains functions that complete parameters. The effect `list` gives the resources of this template for `resources/list`. The
+ * server runs `list` for each of these requests.
  *
  * @category constructors
  */
@@ -454,10 +458,10 @@ export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registr
   Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
 
 /**
- * Sends a notification of an extension to the clients that have subscribed to it, with revision 2026-07-28 or later. A client subscribes to
- * all notifications of this kind, or only to notifications with certain keys; the extension defines which. Does nothing when the extension
- * is not in the option `extensions` of the server. While a client reads slowly, only the newest notification of each key waits for the
- * client. Call this function in a handler, or in any fiber that has the server in its context.
+ * Sends a notification of an extension to the clients that have subscribed to it, with revision 2026-07-28 or later. The extension defines
+ * whether a client subscribes to all notifications of this kind, or to notifications with certain keys. Does nothing when the extension is
+ * not in the option `extensions` of the server. When a client reads slowly, the server keeps only the newest notification of each key for
+ * the client. Call this function in a handler, or in any fiber that has the server in its context.
  *
  * @category utils
  */
@@ -470,8 +474,8 @@ export const notifySubscribers = <Params>(
 /**
  * Makes all features of a definition at once. `handlers` contains the handler of each tool under the tool's name. Its members `resources`,
  * `templates` and `prompts` contain the handlers of these kinds, also by name. The compiler refuses a missing handler, and a handler that
- * has no entry in the definition. A template with completers or a list is `{ read, complete, list }`. A prompt with completers is `{ get,
- * complete }`.
+ * has no entry in the definition. For a template with completers or a list, give `{ read, complete, list }` in place of a function. For a
+ * prompt with completers, give `{ get, complete }`.
  *
  * @category utils
  */

@@ -59,7 +59,8 @@ type FromClient<M, Kind> = M extends { readonly kind: Kind }
  * The server serves a method of an extension only when the option `extensions` of the server contains the extension. A client that has not
  * declared the extension gets the error `MissingClientCapability`.
  *
- * The layer dies when the method already has a handler, and when the method is `initialize`, which only the server can handle.
+ * The layer dies in two cases: when the method already has a handler, and when the method is `initialize`, which only the server can
+ * handle.
  *
  * @category utils
  */
@@ -82,9 +83,9 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 }
 
 /**
- * As `request`, for a method whose handler several features of a server register. The server uses one of the registered handlers. When this
- * handler is removed, the server uses the next handler. The middleware and the checks around a feature do not apply to the handler. The
- * server sends its results without a check.
+ * Makes a feature as `request` does, for a method that several features of a server handle. Each of these features registers a handler. The
+ * server uses the handler that was registered first. When this handler is removed, the server uses the next handler. The middleware and the
+ * checks around a feature do not apply to the handler. The server sends the handler's results without a check.
  *
  * @category utils
  */
@@ -131,9 +132,9 @@ type NoFailure<E> = [E] extends [never] ? unknown
   : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
 
 /**
- * Makes a feature that decides to which keys of this notification a client may subscribe. For example, the handler accepts only the keys
- * that the client's principal may see. The server tells the client which keys the handler has accepted. Without such a handler the server
- * accepts all keys.
+ * Makes a feature that decides to which keys of an extension's notification a client may subscribe. The handler gets the keys that the
+ * client names, and returns the accepted keys, for example only the keys that the client's principal may see. The server tells the client
+ * which keys the handler has accepted. When no feature has a handler for the notification, the server accepts all keys.
  *
  * @category utils
  */
@@ -147,8 +148,8 @@ export const subscription = <R = never>(
 
 /**
  * Ends a handler, and answers the request of the handler with this result of an extension. This effect fails, so the rest of the handler
- * does not run. A client that has not declared the extension gets the error `MissingClientCapability`. To check this before, use
- * `extension` of `ClientOfRequest`.
+ * does not run. A client that has not declared the extension gets the error `MissingClientCapability` instead. A handler can check this
+ * first with `RequestContext.client.extension`.
  *
  * @category utils
  */
@@ -257,8 +258,8 @@ const withSchema = <R>(
 }
 
 /**
- * Makes a feature that handles every request without another handler. The handler gets the method and the parameters as the client sent
- * them. The server checks only that the result is JSON.
+ * Makes a feature that handles the requests of all methods that have no other handler. The handler gets the method and the parameters as
+ * the client sent them. The server checks only that the result is JSON.
  *
  * @category utils
  */
@@ -293,7 +294,7 @@ const revisionsOf = ({ since, until }: Extension.Revisions) => until === undefin
 
 const actor = (method: string): string => `The handler of ${HandlerName.method(method)}`
 
-/** Runs a handler of requests, and dies when the handler gives a value that JSON cannot express. */
+/** Runs a handler of requests. Dies when JSON cannot express the handler's result. */
 const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(HandlerResult.run(handler, actor(method)), (result) => HandlerResult.json(result, actor(method)))
 

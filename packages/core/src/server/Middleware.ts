@@ -1,8 +1,8 @@
 /**
- * Middleware runs around every message of a server: requests and notifications, also the handshake and unknown methods. Middleware gets a
- * message before the server decodes the parameters, and also gets the result or the failure of the handler. Middleware can provide services
- * to handlers, refuse messages, measure and trace. `runtime/Pipeline` runs middleware. `FeatureMiddleware` has middleware around single
- * features, which gets the feature and its decoded arguments.
+ * Middleware runs around every message that a client sends to a server: requests and notifications, also the handshake and unknown methods.
+ * Middleware gets a message before the server decodes the parameters, and gets the result or the failure of the handler. Middleware can
+ * provide services to handlers, refuse messages, measure and trace. `runtime/Pipeline` runs middleware. `FeatureMiddleware` has middleware
+ * around single features, which gets the feature and its decoded arguments.
  *
  * One kind of message does not reach middleware: a notification of revision 2025-11-25 or earlier to an HTTP endpoint without sessions. The
  * server drops such notifications.
@@ -25,9 +25,9 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Middleware")
 export type TypeId = typeof TypeId
 
 /**
- * A message in the form in which middleware gets it, before the server decodes the parameters. Where the server has repaired the arguments
- * of a tool (option `mendArguments`), the message contains the repaired arguments, as the handler gets them. Otherwise the message contains
- * the arguments as the client sent them.
+ * A message in the form in which middleware gets it, before the server decodes the parameters. The message contains the arguments as the
+ * client sent them. But when the server has repaired the arguments of a tool (option `mendArguments`), the message contains the repaired
+ * arguments.
  *
  * @category models
  */
@@ -54,10 +54,10 @@ export declare namespace Middleware {
   /** Any middleware. */
   type Any = Middleware<any, any>
 
-  /** The services that a middleware provides. */
+  /** The services that the middleware provides. */
   type Provides<M> = M extends Middleware<infer P, any> ? P : never
 
-  /** The services that a middleware requires. */
+  /** The services that the middleware requires. */
   type Context<M> = M extends Middleware<any, infer R> ? R : never
 }
 

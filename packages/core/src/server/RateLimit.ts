@@ -1,11 +1,11 @@
 /**
- * Limits how often clients send requests. A limit counts the requests of each user; a function of the application may choose another key.
- * `middleware` limits a whole server, and `featureMiddleware` limits features. With `take`, the application can count anything else, such
- * as the network addresses of clients. When the application provides `SharedLimits` to the server, all nodes share their counters. Without
- * `SharedLimits`, each node has its own counters.
+ * Limits how often clients may send requests. `middleware` limits the requests to a whole server, and `featureMiddleware` limits the uses
+ * of features. Each user has a separate counter, or each key that a function of the application returns. With `make` and `take`, the
+ * application can also count other things, such as the requests of each network address. When the application provides `SharedLimits` to
+ * the server, all nodes share their counters. Without `SharedLimits`, each node has its own counters.
  *
  * The server refuses a request beyond the limit with an `HttpRefusal`. Over HTTP the response has status 429 and the header `Retry-After`.
- * Where the server can send no status, as on stdio and in a batch, the client gets only the error.
+ * On stdio, and in a batch, there is no status for a single request. There the client gets only the JSON-RPC error.
  *
  * @since 0.1.0
  */
@@ -29,8 +29,9 @@ import * as StoreFailure from "./telemetry/StoreFailure.js"
 /** @category models */
 export interface Options extends SharedLimits.Rate {
   /**
-   * How the server treats requests while the service `SharedLimits` does not answer. `"serve"`: without a limit. `"refuse"`: the server
-   * refuses them with status 503. The server logs when `SharedLimits` begins to fail. Default: "serve".
+   * How the server treats requests while the service `SharedLimits` does not answer. `"serve"`: the server serves the requests without a
+   * limit. `"refuse"`: the server refuses the requests with status 503. The server logs when `SharedLimits` begins to fail. Default:
+   * "serve".
    */
   readonly whenAway?: "serve" | "refuse" | undefined
 }
@@ -38,8 +39,8 @@ export interface Options extends SharedLimits.Rate {
 /** @category models */
 export interface RateLimit {
   /**
-   * Counts one request under the key. Fails with the refusal of the request when the limit is reached. An authenticator may run at two
-   * nodes for one request, but this effect counts the request only once.
+   * Counts one request under the key. Fails with the refusal of the request when the limit is reached. When an authenticator runs at two
+   * nodes for one request, only the first node counts the request.
    */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
 }
@@ -118,14 +119,17 @@ export interface MiddlewareOptions<R = never> extends Options {
    * the services of the call, such as the user. Default: the id of the principal. Then all clients without a principal count as one client.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
-  /** Whether each tool has separate counters. If `true`, only calls of existing tools have a limit. Default: `false`. */
+  /**
+   * Whether each tool has separate counters. If `true`, the limit counts only calls of tools that the server has, and no other requests.
+   * Default: `false`.
+   */
   readonly perTool?: boolean | undefined
 }
 
 /**
  * Makes middleware of a server that limits all requests except `initialize` and `ping`. Notifications have no limit, because a server
  * cannot answer a notification with an error. With revision 2026-07-28 or later, a client sends a request again after each question of the
- * handler. Each of these requests counts.
+ * handler. The limit counts each of these requests.
  *
  * @example
  * ```ts
@@ -175,7 +179,7 @@ export interface FeatureOptions<R = never> extends Options {
 
 /**
  * Makes middleware for `FeatureMiddleware.around` that limits the uses of features. All features inside of this middleware share their
- * counters. Two kinds of uses do not count: notifications, and uses whose arguments the server refuses.
+ * counters. The limit does not count notifications, and does not count uses whose arguments the server refuses.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Checks whether a process can serve clients, for example whether the process can reach a store. A layer adds a check. The path "/readyz"
- * of the HTTP servers that get this layer runs the check (option `health`, `http/Health`).
+ * Checks whether a process can serve clients, for example whether the process can reach a store. A layer adds a check. The HTTP servers to
+ * which the application provides this layer run the check when they get a request of the path "/readyz" (option `health`, `http/Health`).
  *
  * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
  *
@@ -22,8 +22,8 @@ export interface Check {
 const checks = EffectInternals.localSet<Check>("@effect-mcp/core/Readiness")
 
 /**
- * Adds a check until the scope closes. Call this function in the layer of a store. The process is ready while the effect succeeds within
- * `timeout` of the option `health` (default: 1 second). The effect never runs twice at the same time.
+ * Adds a check until the scope closes. Call this function in the layer of a store. The process counts as ready only if the effect succeeds,
+ * within `timeout` of the option `health` (default: 1 second). At most one run of the effect is active at any time.
  *
  * @category utils
  */

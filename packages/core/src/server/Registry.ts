@@ -1,9 +1,9 @@
 /**
- * The registry of a server: tables of the tools, resources, resource templates, prompts and handlers that the server has at the moment.
- * Feature layers add entries, and the server's methods read the entries.
+ * The registry of a server: tables of the tools, resources, resource templates, prompts and method handlers that the server has at the
+ * moment. Feature layers add entries to these tables. The server reads the entries when it handles requests.
  *
- * Each server has its own registry. Feature layers get the registry from their context. The registry does not depend on transports or
- * clients. The server registers listeners to learn of changes.
+ * Each server has its own registry. Feature layers get the registry from their context. The registry contains nothing about transports or
+ * clients. It tells the server about changes, through listeners that the server adds.
  *
  * @since 0.1.0
  */
@@ -45,14 +45,12 @@ export interface Registered {
    * outermost comes first. `undefined` when there are none.
    */
   readonly around?: ReadonlyArray<Surrounding> | undefined
-  /**
-   * Whether lists include the entry. A client can use the entry by its name also when no list includes the entry. Default: `true`.
-   */
+  /** Whether lists include the entry. If `false`, a client can still use the entry by its name. Default: `true`. */
   readonly isListed?: boolean | undefined
   /**
-   * Gives the cache hints of the entry. The server calls this function for each request of a list that includes the entry. The hints of the
-   * list are the shortest time and the narrowest scope of all entries and of the server's option `cache`. Where this function is
-   * `undefined`, or gives `undefined`, only the option `cache` counts for this entry.
+   * Gives the cache hints of the entry. The server calls this function for each request of a list that includes the entry. The server then
+   * combines the hints of all entries and of the server's option `cache`: the shortest time and the narrowest scope are the hints of the
+   * list. When this function is missing or returns `undefined`, the entry does not change the hints of the list.
    */
   readonly listHints?: (() => Hints | undefined) | undefined
 }
@@ -64,10 +62,10 @@ export interface Registered {
  */
 export interface Subscribable extends Registered {
   /**
-   * Runs for each client that subscribes to the entry, in the scope of the subscription. When the effect fails, the server refuses the
-   * subscription to this resource. With revision 2026-07-28 or later, the rest of the client's `subscriptions/listen` goes on. `uri` is the
-   * URI to which the client subscribes. `session` is the session of the request that subscribes. With revision 2025-11-25 or earlier,
-   * `changed.resource` of this session notifies the client. Default: nothing runs.
+   * Runs for each client that subscribes to the entry, in the scope of the subscription. `uri` is the URI to which the client subscribes.
+   * `session` is the `ServerSession` of the request that subscribes. With revision 2025-11-25 or earlier, the effect `changed.resource` of
+   * this session notifies the client. When the effect fails, the server refuses the subscription to this resource. With revision 2026-07-28
+   * or later, the other subscriptions of the same `subscriptions/listen` go on. Default: nothing runs.
    */
   readonly subscribe?:
     | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
@@ -75,8 +73,9 @@ export interface Subscribable extends Registered {
 }
 
 /**
- * A part of `around` of an entry: services for the entry's effects, a check whether the entry is visible to a request, scopes that the user
- * must have, or middleware around each use. These effects run with the services of the request.
+ * One element of the list `around` of an entry. There are four kinds: services for the entry's effects, a check whether the entry is
+ * visible to a request, authorization scopes that the user must have, and middleware around each use. The effects of these elements run
+ * with the services of the request.
  *
  * @category models
  */
@@ -102,8 +101,8 @@ export interface EntryOf<Kind extends string, Advertised> {
    */
   readonly name: string
   /**
-   * The entry in the form in which a list contains it, with its title, its annotations and its `_meta`. `undefined` for methods and
-   * filters, which are in no list.
+   * The entry as lists describe it, with its title, its annotations and its `_meta`. `undefined` for methods and filters, because no list
+   * contains them.
    */
   readonly advertised: Advertised
   /** All scopes that a use of the entry requires. */
@@ -189,7 +188,10 @@ export interface RegisteredTool extends Registered {
     /** The name of the engine that runs the tasks outside of the nodes (`DetachedTask`); `undefined` when the handler does the work. */
     readonly detached?: string | undefined
   } | undefined
-  /** Makes a result from the failure of a middleware or service around the tool. Default: the request fails with an error. */
+  /**
+   * Makes the tool's result when middleware around the tool, or the effect of a `Feature.provide` around the tool, has failed. Default: the
+   * request fails with an error.
+   */
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
@@ -198,7 +200,7 @@ export interface RegisteredResource extends Subscribable {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
-  /** The cache hints of the content; `undefined` when the resource has no hints of its own. */
+  /** The cache hints of the content. `undefined`: the hints come from the server's option `cache`. */
   readonly hints?: Hints | undefined
 }
 
@@ -211,7 +213,7 @@ export interface RegisteredTemplate extends Subscribable {
   readonly decode?: ((variables: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, ParseIssue>) | undefined
   /**
    * Runs the handler. `variables` are the decoded variables. Without `decode`, `variables` are the texts in the URI. Gives `undefined` when
-   * the handler finds that the template does not serve the URI.
+   * the template does not serve the URI.
    */
   readonly read: (
     variables: any,
@@ -221,7 +223,7 @@ export interface RegisteredTemplate extends Subscribable {
    * Gives the resources of this template for `resources/list`, again for each request; `undefined` when the template lists no resources.
    */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
-  /** The cache hints of the contents; `undefined` when the template has no hints of its own. */
+  /** The cache hints of the contents. `undefined`: the hints come from the server's option `cache`. */
   readonly hints?: Hints | undefined
   readonly completers: Completers
 }
@@ -266,20 +268,26 @@ export interface RegisteredHandler extends Registered {
   readonly isShared?: boolean | undefined
   /** Runs the handler. `params` are the decoded parameters; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
-  /** The handler without `around`. The function `run` of this entry includes `around`. `undefined` when the handler has no `around`. */
+  /**
+   * The handler alone, without the elements of `around`. The function `run` of this entry runs the handler inside these elements.
+   * `undefined` when `around` is empty: `run` is then the handler alone.
+   */
   readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
 /**
- * The application's function that decides to which keys of a notification a client may subscribe. The function belongs to one filter of an
- * extension.
+ * The application's function that decides to which keys of a notification a client may subscribe. The function belongs to one member
+ * ("filter") that an extension adds to `subscriptions/listen`.
  *
  * @category models
  */
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
-  /** The filter without `around`. The function `accept` of this entry includes `around`. `undefined` when the filter has no `around`. */
+  /**
+   * The filter alone, without the elements of `around`. The function `accept` of this entry runs the filter inside these elements.
+   * `undefined` when `around` is empty: `accept` is then the filter alone.
+   */
   readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 
@@ -300,12 +308,12 @@ export interface ExtensionNotification {
 }
 
 /**
- * The facts about a feature that a server adds to its own description.
+ * Facts about a feature that the server tells clients, together with its own name, capabilities and instructions.
  *
  * @category models
  */
 export interface Description {
-  /** The kinds of entries that the server offers, even while it has no entry of the kind. */
+  /** The kinds of entries for which the server advertises the capability, also when it has no entry of the kind yet. */
   readonly offers: ReadonlyArray<Kind | "completions">
   /** Instructions that say how to use the feature. Clients give this text to their model, after the instructions of the server. */
   readonly instructions?: string | undefined
@@ -317,9 +325,8 @@ export interface Description {
 }
 
 /**
- * Functions that run when something happens to a client. A function with a parameter `session` runs only for clients of revision 2025-11-25
- * or earlier, which have a session. The parameter belongs to no request. With the parameter, the function can ask, log and notify until the
- * client disconnects.
+ * Functions that run when the state of a client changes. The functions with a parameter `session` run only for clients of revision
+ * 2025-11-25 or earlier. With `session`, a function can ask, log and notify outside of any request, until the client disconnects.
  *
  * @category models
  */
@@ -360,9 +367,9 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly keys: () => IterableIterator<string>
   readonly values: () => IterableIterator<A>
   /**
-   * Adds an entry until the scope closes. Without `yields`, this effect dies when the table already has an entry of this key without
-   * `yields`. With `yields`, several entries may have the same key. The table uses an entry without `yields`, or else the entry that was
-   * registered first. When the used entry is removed, the table uses the next entry.
+   * Adds an entry until the scope closes. Two entries without `yields` cannot have the same key: this effect dies when the table already
+   * has such an entry. With `yields`, several entries may have the same key. The table then uses the entry without `yields`. If there is
+   * none, the table uses the entry that was registered first. When the used entry is removed, the table uses the next entry.
    */
   readonly register: (
     entry: A,
@@ -375,8 +382,8 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
 /** @category models */
 export interface RegistryService {
   /**
-   * The tools, by their names. A tool with the name `*` gets the calls of all names that no other tool has. No list should include this
-   * tool.
+   * The tools, by their names. A tool with the name `*` gets the calls of all names that no other tool has. Register this tool with
+   * `isListed: false`.
    */
   readonly tools: Entries<RegisteredTool>
   /** The resources, by their URIs. `get` also finds a resource by an equivalent URI (RFC 3986). */
@@ -389,9 +396,9 @@ export interface RegistryService {
   readonly handlers: Entries<RegisteredHandler>
   /** The functions that choose keys of subscriptions, by the names of their filters. */
   readonly filters: Entries<RegisteredFilter>
-  /** The descriptions that features have added to the description of the server. */
+  /** The descriptions that features have added with `describe`. */
   readonly descriptions: ReadonlySet<Description>
-  /** Adds a description until the scope closes. A client that has completed its handshake before does not get the new description. */
+  /** Adds a description until the scope closes. A client gets the description only if its handshake comes after this effect. */
   readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
   readonly observers: ReadonlySet<ClientObserver>
   /** Adds an observer of clients until the scope closes. */
@@ -405,9 +412,9 @@ export interface RegistryService {
   readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
   /** Notifies all clients that lists of this kind have changed, as `Registry.changed` does. */
   readonly changed: (kind: Kind) => Effect.Effect<void>
-  /** The server shuts down: from now on every new entry is refused. */
+  /** Tells the registry that the server shuts down. From now on the registry refuses every new entry. */
   readonly close: Effect.Effect<void>
-  /** Reports that the content of a resource has changed. Ends when the listeners of `onUpdate` have run. */
+  /** Reports that the content of a resource has changed. This effect ends when the listeners of `onUpdate` have run. */
   readonly updated: (uri: string) => Effect.Effect<void>
   /** Runs the listener for each resource that `updated` reports, until the scope closes. */
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
@@ -430,7 +437,7 @@ export class Registry extends Context.Tag("@effect-mcp/core/Registry")<Registry,
 
 /**
  * The registry of a running server, for fibers of the application. The layer of a server provides this service, together with the
- * `Dispatcher`. Features can use this service, too.
+ * `Dispatcher`. The handlers of features can use this service, too.
  *
  * @category tags
  */
@@ -438,12 +445,12 @@ export class Running extends Context.Tag("@effect-mcp/core/server/Registry/Runni
 
 /**
  * Adds features to the server in the context while the server runs, from any fiber, until the scope closes. The effect adds all features,
- * or adds none and fails. The server notifies clients once for each kind of list when the features have been added, and again when the
- * scope has closed. A request that uses a feature goes on when the feature is removed. In a handler, the scope is the scope of the request.
- * To add features for a longer time, a handler must use the scope of its layer, with `Scope.extend`.
+ * or adds none and fails. The server sends clients one notification for each kind of list when it has added the features, and another when
+ * the scope has closed. When the server removes a feature, running requests of the feature go on. In a handler, the scope is the scope of
+ * the request. To add features for a longer time, a handler must use the scope of its layer, with `Scope.extend`.
  *
  * For features that require the user, or services of the session layer or the middleware, use `add` of `McpServer.define`. `Registry.add`
- * leaves these services in its requirements.
+ * itself would require these services from its caller.
  *
  * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client may have completed its handshake before the
  * server had the first feature of a kind, such as tools. Such a client can use this kind only if the option `capabilities` of the server
@@ -475,8 +482,8 @@ export const add = <E, R>(
   ) as Effect.Effect<void, E | FeatureError, any>
 
 /**
- * Runs an effect that adds and removes features, as one change. The server notifies clients once for each kind of list when the effect has
- * ended, also when the effect has failed. The lists themselves change immediately.
+ * Runs an effect that adds and removes features, as one change. The server sends clients one notification for each kind of list when the
+ * effect has ended, also when the effect has failed. The lists themselves change immediately.
  *
  * @category combinators
  */
@@ -561,7 +568,7 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
 const adding = <A>(all: Set<A>, one: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(Effect.sync(() => all.add(one)), () => Effect.sync(() => all.delete(one))))
 
-/** Makes a set of listeners, which run for each value. */
+/** Makes a set of listeners. All listeners of the set run for each value. */
 const listeners = <A>() => {
   const all = new Set<(value: A) => Effect.Effect<void>>()
   return {

@@ -1,9 +1,9 @@
 /**
- * The service that every handler can use while it handles a message. It contains the facts about the message and its sender, and functions
- * to send progress, log messages and notifications. The service is the same for all protocol revisions. `runtime/HandlerContext` implements
- * it.
+ * The service that every handler can use while it handles a message. The service contains facts about the message and its sender, and
+ * functions to send progress, log messages and notifications. It has the same members for all protocol revisions. `runtime/HandlerContext`
+ * implements the service.
  *
- * The service `ServerSession` also has functions that send requests to the client.
+ * `ServerSession` is a larger service: it has all members of this service, and functions that send requests to the client.
  *
  * @since 0.1.0
  */
@@ -37,20 +37,20 @@ export interface ClientOfRequest {
   /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities
   /**
-   * Whether the client declared all of these capabilities. For a part of an extension: whether both sides have declared the extension, and
-   * the revision has this part.
+   * Whether the client declared all of these capabilities. For an `Extension.Part` (a request, a notification or a kind of result of an
+   * extension): whether client and server have declared the extension, and the revision of the request has this part.
    */
   readonly supports: (required: ClientCapabilities | Extension.Part) => boolean
   /**
-   * The settings that client and server have declared for an extension. `None` when the client or the server has not declared the
+   * Gives the settings that client and server have declared for an extension. `None` when the client or the server has not declared the
    * extension, or when the revision does not have the extension. Fails when the settings of the client do not conform to their schema.
    */
   readonly extension: <E extends Extension.Extension.Any>(
     extension: E
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
   /**
-   * The revision that the client requested in `initialize`. This may differ from the agreed revision. `undefined` where there was no
-   * handshake.
+   * The revision that the client requested in `initialize`. The server may have answered with another revision (see `version`). `undefined`
+   * where there was no handshake.
    */
   readonly requestedVersion: string | undefined
   /**
@@ -99,9 +99,9 @@ export interface RequestContextService {
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
-   * Sends the progress of the request, if the client requested progress; otherwise sends nothing. `progress` must be greater than in the
-   * previous call; otherwise the server drops the call. The effect is suspended while the client reads more slowly than the handler sends.
-   * In a task, `message` also becomes the status message of the task. Without `message`, the numbers become the status message.
+   * Sends the progress of the request, if the client requested progress. `progress` must be greater than in the previous call; otherwise
+   * the server sends nothing. While the client reads too slowly, this effect waits. In a task, `message` also becomes the status message of
+   * the task. Without `message`, the numbers become the status message.
    */
   readonly progress: (
     progress: number,
@@ -115,24 +115,24 @@ export interface RequestContextService {
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /**
-   * Sends a notification that belongs to this request. After the response, the server drops the notification. The server also drops a
-   * notification of an extension that the client has not declared.
+   * Sends a notification that belongs to this request. The server drops the notification in two cases: after the response, and when the
+   * notification belongs to an extension that the client has not declared.
    */
   readonly notify: {
     <Params>(notification: Extension.Notification<"server", Params>, params: NoInfer<Params>): Effect.Effect<void>
     (method: string, params?: JsonObject): Effect.Effect<void>
   }
   /**
-   * Sends a notification outside of any request. The server drops the notification when the client has disconnected, and with revision
-   * 2026-07-28 or later.
+   * Sends a notification outside of any request. The server drops the notification when the client has disconnected. With revision
+   * 2026-07-28 or later, the server always drops the notification.
    */
   readonly standalone: Pick<Outbound, "notify">
   /**
-   * Effects that notify this client that a list has changed, if the server advertised such notifications. Use them for lists that differ
-   * from client to client, as with `Feature.visible`. When a feature is added or removed, the server itself notifies all clients. With
-   * revision 2026-07-28 or later, the notification goes to the client's open subscriptions. On a pipe these are the subscriptions of the
-   * same pipe, and over HTTP the subscriptions of the same user. An anonymous client over HTTP gets no notification. `Registry.changed`
-   * notifies all clients.
+   * Effects that notify this client that a list has changed, if the server advertised `listChanged` for the list. Use these effects when a
+   * list has changed only for this client, as with `Feature.visible`. When a feature is added or removed, the server itself notifies all
+   * clients. With revision 2026-07-28 or later, the notification goes to the client's open subscriptions. On a pipe these are the
+   * subscriptions of the same pipe, and over HTTP the subscriptions of the same user. An anonymous client over HTTP gets no notification.
+   * `Registry.changed` notifies all clients.
    */
   readonly changed: {
     readonly tools: Effect.Effect<void>
@@ -145,13 +145,13 @@ export interface RequestContextService {
     readonly resource: (uri: string) => Effect.Effect<void>
   }
   /**
-   * Notifies the client that a person has finished at a page that a handler asked to open (`url` of `Ask`). Any handler may call this
-   * function. Does nothing with revision 2026-07-28 or later, which has no such notification.
+   * Notifies the client that a person has finished at a page (`Ask.url`). The handler that calls this function can be another handler than
+   * the one that asked. Does nothing with revision 2026-07-28 or later, which does not have this notification.
    */
   readonly elicitationComplete: (elicitationId: string) => Effect.Effect<void>
   /**
-   * Ends the HTTP stream of this request, although the handler goes on. The client resumes the stream later, and then gets the response.
-   * Does nothing on other transports, and where the client cannot resume the stream.
+   * Ends the HTTP stream of this request. The handler goes on. The client resumes the stream later, and then gets the response. Does
+   * nothing on other transports, and when the client cannot resume the stream.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */

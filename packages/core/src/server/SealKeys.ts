@@ -1,8 +1,9 @@
 /**
- * The keys that encrypt ("seal") the state of a request, with revision 2026-07-28 or later. When a handler asks a question, the server
- * answers the request with the question and the sealed state. The client sends the request again with its answer and the sealed state.
- * `modern/RequestState` seals and opens the state. Every node of a server must open the state that any other node has sealed, so the nodes
- * share their keys. New keys replace old keys from time to time. An old key still opens states for some time.
+ * The keys that encrypt ("seal") and decrypt ("open") the state of a request, with revision 2026-07-28 or later. When a handler asks a
+ * question, the server answers the request with the question and the sealed state. The client sends the request again with its answer and
+ * the sealed state. `modern/RequestState` seals and opens the state. Each node of a server must be able to open a state that another node
+ * has sealed, so the nodes share their keys. From time to time, a new key replaces the current key. Nodes can open states with an old key
+ * for some time.
  *
  * Provide `SealKeys` to the layer of a server that runs on several nodes, or give the server fixed secrets with its option `stateSecrets`.
  * Otherwise the server uses a random key, which the server loses when it ends.
@@ -39,16 +40,16 @@ export class SealKeysError extends Data.TaggedError("SealKeysError")<{ readonly 
 
 /** @category models */
 export interface SealKeysService {
-  /** Gives the key with which nodes seal at the moment. Every node must find this key by its id. */
+  /** Gives the key with which nodes seal at the moment. `find` must find this key by its id, at every node. */
   readonly current: Effect.Effect<SealKey, SealKeysError>
   /**
-   * Finds the key with this id. The key must be or have been the current key, and must not be too old. A client may send any id many times,
-   * so a search for an unknown id must be cheap.
+   * Finds the current key, or an earlier key that is not too old, by its id. Clients may send unknown ids many times, so the search for an
+   * unknown id must be cheap.
    */
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
   /**
-   * Gives the time that decides whether a sealed state has expired, in milliseconds since 1970. Give this effect where the clocks of nodes
-   * may differ. Default: the clock of the node.
+   * Gives the current time, in milliseconds since 1970. With this time, a node decides whether a sealed state has expired. Needed only
+   * where the clocks of the nodes may differ. Default: the clock of the node.
    */
   readonly now?: Effect.Effect<number, SealKeysError> | undefined
 }
@@ -58,7 +59,7 @@ export class SealKeys extends Context.Tag("@effect-mcp/core/SealKeys")<SealKeys,
 
 /** @category models */
 export interface Rotation {
-  /** For how long nodes seal with a key, before a new key replaces the key. Default: 1 day. */
+  /** For how long nodes seal with one key. Then a new key replaces it. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
    * For how long nodes still open states with a key after a new key has replaced it. This must be longer than the time that a client has

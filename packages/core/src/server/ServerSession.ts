@@ -1,11 +1,12 @@
 /**
  * The service with which a handler sends requests to the client: questions to the client's user or model, and the request for the client's
- * roots. The service also has all members of `RequestContext`. Handlers of tools, prompts and resources can use this service. In any other
- * handler, a request to the client does not compile.
+ * roots. The service also has all members of `RequestContext`. Handlers of tools, prompts and resources can use this service. Handlers of
+ * other kinds do not compile when they require this service.
  *
- * With revision 2025-11-25 or earlier the handler waits for the answer. With revision 2026-07-28 or later, a question without an answer
- * interrupts the handler and ends its request. The client sends the request again with the answer, and the handler runs again from its
- * beginning. So a handler must ask first and act after that, and must not ask in an uninterruptible region.
+ * With revision 2025-11-25 or earlier, the server sends a request, and the handler waits for the answer. With revision 2026-07-28 or later,
+ * a question that the client has not answered yet interrupts the handler, and the server answers the request with the question. The client
+ * sends the request again with the answer, and the handler runs again from its beginning. So a handler must ask first and act after that,
+ * and must not ask in an uninterruptible region.
  *
  * @since 0.1.0
  */
@@ -39,9 +40,9 @@ import type { RequestContextService } from "./RequestContext.js"
 export type AskError = McpError | LocalError
 
 /**
- * One round of a request, for a handler that passes questions of another server on to the client. A round ends when the handler ends the
- * request with questions. The next round begins when the client sends the request again with the answers. In a state, the handler stores
- * the facts that it needs in the next round.
+ * One round of a request, for a handler that passes questions of another server on to the client. In a round, the handler runs and ends the
+ * request with questions. The next round begins when the client sends the request again with the answers. With `state`, the handler passes
+ * data from one round to the next.
  *
  * @category models
  */
@@ -71,11 +72,11 @@ export interface PassedRound {
  * @category models
  */
 export interface AskedTask<out A> {
-  /** The id that the client has given the task. `None` when the client has answered immediately. */
+  /** The id of the task, which the client has chosen. `None` when the client has answered immediately. */
   readonly taskId: Option.Option<string>
   /**
-   * The task now, and then after each change, until the task has ended. The server polls the task as often as the client says, but at least
-   * once a minute and at most 20 times a second. Empty when the client has answered immediately.
+   * The task now, and then after each change, until the task has ended. The stream is empty when the client has answered immediately. The
+   * server polls the client at the interval that the client requests, but at least once a minute and at most 20 times a second.
    */
   readonly status: Stream.Stream<Task, AskError>
   /**
@@ -84,8 +85,8 @@ export interface AskedTask<out A> {
    */
   readonly result: Effect.Effect<A, AskError>
   /**
-   * Asks the client to cancel the task. Works also after the handler's request has ended, and succeeds also when the task has already
-   * ended.
+   * Asks the client to cancel the task. You can run this effect also after the handler's request has ended. The effect also succeeds when
+   * the task has already ended.
    */
   readonly cancel: Effect.Effect<void, AskError>
 }
@@ -101,9 +102,9 @@ export interface AskAsTaskOptions {
 /** @category models */
 export interface ServerSessionService extends RequestContextService {
   /**
-   * Asks questions, and gives the answers under the names of the questions. With revision 2025-11-25 or earlier the server asks the
-   * questions one after another. With revision 2026-07-28 or later the server sends all questions together, and their names are the keys of
-   * the client's responses.
+   * Asks the client several questions. The keys of the record are the names of the questions, and the result has the answers under the same
+   * names. With revision 2025-11-25 or earlier the server asks the questions one after another. With revision 2026-07-28 or later the
+   * server sends all questions together, under their names.
    */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
@@ -114,8 +115,8 @@ export interface ServerSessionService extends RequestContextService {
    * arrays of literals. With any other field, such as an object, the handler dies. Declare the schema outside of the handler, because the
    * library compiles each new schema object again. `timeout` replaces the server's limit `elicitationTimeout`.
    *
-   * With a `url`, asks a person to open this page. The answer `accept` means that the person agreed to open the page. See
-   * `elicitationComplete`.
+   * With a `url`, asks a person to open this page. The answer `accept` means that the person agreed to open the page. When the person has
+   * finished at the page, call `elicitationComplete`.
    */
   readonly elicit: {
     <A, I>(
@@ -141,10 +142,10 @@ export interface ServerSessionService extends RequestContextService {
     request?: RequestOptions
   ) => Effect.Effect<CreateMessageResult, AskError>
   /**
-   * Asks a question as a task: the client responds immediately, and the client's user or model answers later. `Ask.roots` is not possible
-   * here. The handler may do other work until the answer comes. A lost response of the client does not lose the answer. The server sends
-   * its requests on the channel of the handler's request. After the handler's request has ended, the server sends them outside of any
-   * request. The task ends with the session of the client.
+   * Asks a question as a task: the client responds immediately with a task, and the client's user or model answers later. `Ask.roots` is
+   * not possible here. The handler may do other work until the answer comes. When a response of the client is lost, the server can still
+   * get the answer. The server sends its requests about the task on the stream of the handler's request. After the handler's request has
+   * ended, the server sends them outside of any request. The task ends with the session of the client.
    *
    * Only clients of revision 2025-11-25 can declare the capability for such tasks. For all other clients this effect fails with
    * `MissingClientCapability`, before the server sends a request.
@@ -162,15 +163,15 @@ export interface ServerSessionService extends RequestContextService {
    */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**
-   * Begins the task of a call. Use it in the handler of a tool with the option `startsTask` of `McpServer.tool`. The server answers the
-   * request with the task, and the handler goes on. Earlier questions of the handler belong to the request, and later questions belong to
-   * the task. Does nothing when the task has already begun, and when the call does not run as a task.
+   * Begins the task of a call. Use this effect in the handler of a tool with the option `startsTask` of `McpServer.tool`. The server
+   * answers the request with the task, and the handler goes on. The handler's questions before `startTask` belong to the request, and its
+   * later questions belong to the task. Does nothing when the task has already begun, and when the call does not run as a task.
    */
   readonly startTask: Effect.Effect<void, AskError>
   /**
-   * Sends a request of any method, such as `ping`, on the channel of this request, and waits for the answer. Fails with `NoBackChannel`
-   * where the client cannot receive requests, and with revision 2026-07-28 or later. Interrupting this effect cancels the request at the
-   * client.
+   * Sends a request of any method, such as `ping`, to the client, and waits for the answer. Over HTTP, the server sends it on the stream of
+   * this request. Fails with `NoBackChannel` where the client cannot receive requests, and with revision 2026-07-28 or later. Interrupting
+   * this effect cancels the request at the client.
    *
    * For a request of an extension, the server checks the parameters and the result with the schemas of the request. Such a request fails
    * with `MissingClientCapability` when the client has not declared the extension. It fails with `MethodNotFound` when the server or the

@@ -1,8 +1,8 @@
 /**
  * Spans and metrics of a server, made with Effect's `Tracer` and `Metric`. An application exports them together with its own spans and
- * metrics. Spans, and metrics of single messages, need the layer `layer` of this module. Their names follow the conventions of
- * OpenTelemetry. The metrics in `runtime` exist on every server (`telemetry/Metrics`). The server finds the layer through
- * `dispatch/Tracing`.
+ * metrics. A server makes spans, and metrics of single messages, only with the layer `layer` of this module. Their names follow the
+ * conventions of OpenTelemetry. Every server has the metrics in `runtime` (`telemetry/Metrics`), also without the layer. `dispatch/Tracing`
+ * connects the layer with the server.
  *
  * @since 0.1.0
  */
@@ -54,8 +54,8 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 )
 
 /**
- * The metrics of a running server. Every server has these metrics, with and without `layer`. A gauge is the sum over all servers of the
- * process, computed when the application reads the gauge. Counters count rare events.
+ * The metrics of a running server. Every server has these metrics, with and without `layer`. The value of a gauge is the sum over all
+ * servers of the process at the moment when the application reads the gauge. Counters count rare events.
  *
  * @category constants
  */
@@ -86,7 +86,7 @@ export const runtime: {
   readonly slowReaders: Metric.Metric.Counter<number>
   /** `mcp.runtime.frames.rejected`: how many HTTP requests and messages the server refused, with the tag `reason`. */
   readonly rejected: Metric.Metric.Counter<number>
-  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the beginning of their shutdown, in seconds. */
+  /** `mcp.runtime.drain.seconds`: how long the shutdown of HTTP endpoints took, in seconds. */
   readonly shutdown: Metric.Metric.Histogram<number>
 } = {
   sessions: Metrics.sessions.metric,
@@ -107,11 +107,11 @@ const record = Telemetry.recorder(operationDuration)
 /** @category models */
 export interface Options {
   /**
-   * Decides which messages begin a new trace. A new trace has a link to the trace of the caller, but does not continue this trace. Nobody
-   * checks the trace of a caller: a caller could add spans to the trace of another program, decide which traces are sampled, and send
-   * baggage. A new trace ignores `tracestate` and `baggage` of the caller.
+   * Decides which messages begin a new trace. A new trace has a link to the trace of the caller, but does not continue the caller's trace.
+   * It also ignores `tracestate` and `baggage` of the caller. Use new traces for callers that you do not trust: in a continued trace, a
+   * caller can add spans to the trace of another program, can decide whether the trace is sampled, and can send baggage.
    *
-   * - "anonymous": HTTP requests without a user of the authenticator.
+   * - "anonymous": HTTP requests for which the authenticator has found no user.
    * - "always": all HTTP requests.
    * - "never": no HTTP request.
    *
@@ -125,9 +125,9 @@ export interface Options {
  * each message, and records durations. It also makes a span for each POST, unless the application's HTTP server already makes this span. A
  * span contains no arguments and no results.
  *
- * The parent of a message's span is the span in `_meta` of the message. Then the message's span has a link to the span of the HTTP request.
- * When `_meta` contains no span, the span of the HTTP request is the parent. Inside the handler, the span of the message is the current
- * span, and `protocol/Baggage` gives the baggage of the message.
+ * When `_meta` of a message contains a span, this span is the parent of the message's span, and the message's span has a link to the span
+ * of the HTTP request. When `_meta` contains no span, the span of the HTTP request is the parent. Inside the handler, the span of the
+ * message is the current span, and `protocol/Baggage` gives the baggage of the message.
  *
  * @example
  * ```ts
@@ -258,8 +258,8 @@ const isOfRequest = (span: Tracer.AnySpan): boolean => {
 }
 
 /**
- * Makes a span for each POST. `isLate` is true where the trace of the span depends on the sender: then this module makes the span when the
- * sender is known.
+ * Makes a span for each POST. `isLate` is true when the trace of the span depends on the sender. This module then makes the span only after
+ * the authenticator has found the sender.
  */
 const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: HttpExchange) => HttpExchange> =>
   Effect.zipWith(
@@ -270,7 +270,8 @@ const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: Http
   )
 
 /**
- * A POST with a span. Mutable fields: `own` is the span, `undefined` before it is made. `hasEnded` turns true when the span has ended.
+ * A POST with a span. Mutable fields: `own` is the span, and is `undefined` before this module has made the span. `hasEnded` turns true
+ * when the span has ended.
  */
 class TracedExchange implements HttpExchange {
   readonly method: string

@@ -1,8 +1,8 @@
 /**
  * Stores which node of a server serves which session, for clients of revision 2025-11-25 or earlier. A request of a session may arrive at
  * any node. The node that receives the request finds the node of the session in the directory, and passes the request on (`nodes/Routing`).
- * When the node of the session has ended, another node takes the session over. The directory stores the facts about the session that the
- * other node needs.
+ * When the session's node has ended, the receiving node takes the session over. For this, the directory also stores facts about the
+ * session.
  *
  * Provide a directory, together with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module contains the interface of a
  * directory, and a directory in memory, for several endpoints in one process.
@@ -30,7 +30,10 @@ export interface SessionEntry {
   readonly epoch: number
   /** The facts that another node needs to take the session over, such as the revision and the capabilities of the client. */
   readonly facts: JsonObject
-  /** Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. */
+  /**
+   * Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. While a node
+   * has its lease, no other node takes over the sessions of the node. The node renews its lease regularly.
+   */
   readonly isServed: boolean
 }
 
@@ -42,8 +45,8 @@ export interface SessionEntry {
 export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryError")<{
   readonly message: string
   /**
-   * Whether it is certain that nothing has changed, because the directory has refused the operation or has not received it. Default:
-   * `false`.
+   * `true` when it is certain that nothing has changed, because the directory has refused the operation or has not received it. Default:
+   * `false`, when something may have changed.
    */
   readonly isRefused?: boolean | undefined
 }> {}
@@ -58,40 +61,40 @@ export interface Membership {
   readonly create: (id: string, facts: JsonObject) => Effect.Effect<void, SessionDirectoryError>
   readonly find: (id: string) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Takes over a session that no node serves, and increments the epoch of the session. `epoch` is the epoch that this node has read. Gives
-   * `None` when a node serves the session, or when the session now has another epoch. When two nodes claim the session with the same
-   * `epoch`, only one of them succeeds.
+   * Takes over a session that no node serves, and increments the epoch of the session. `epoch` is the epoch that this node has read before.
+   * Gives `None` when a node serves the session, or when the session now has another epoch. So when two nodes claim the session with the
+   * same `epoch`, only one of them succeeds.
    */
   readonly claim: (id: string, epoch: number) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
    * Replaces the facts of a session of this node. When the session now has another epoch, this effect gives `false` and changes nothing.
-   * When this effect is interrupted, the directory may still write the facts, but must not replace the facts of a later update.
+   * When this effect is interrupted, the directory may still write these facts. But they must not overwrite the facts of a later `update`.
    */
   readonly update: (
     id: string,
     epoch: number,
     facts: JsonObject
   ) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Tells the directory to keep these sessions of this node for another `ttl`, from now on. */
+  /** Tells the directory to keep these sessions of this node for the whole time `ttl` from now on. */
   readonly touch: (ids: ReadonlyArray<string>) => Effect.Effect<void, SessionDirectoryError>
   /**
-   * Releases a session, so that the next node that gets a request of the session can claim it. Does nothing when the session has another
-   * epoch.
+   * Ends the serving of a session by this node. The next node that gets a request of the session can then claim the session. Does nothing
+   * when the session has another epoch.
    */
   readonly release: (id: string, epoch: number) => Effect.Effect<void, SessionDirectoryError>
   /** Removes a session that has ended. When the session has another epoch, this effect gives `false` and changes nothing. */
   readonly remove: (id: string, epoch: number) => Effect.Effect<boolean, SessionDirectoryError>
   /** Whether a node still has its lease. */
   readonly isAlive: (node: string) => Effect.Effect<boolean, SessionDirectoryError>
-  /** An effect that ends when this node has lost its lease. Other nodes may already have taken over its sessions. */
+  /** Waits until this node has lost its lease. Other nodes may already have taken over the sessions of this node. */
   readonly lost: Effect.Effect<void>
 }
 
 /** @category models */
 export interface SessionDirectoryService {
   /**
-   * Joins as the node with this id. No other node may ever have had this id. Renews the lease of the node until the scope closes: while a
-   * node renews its lease, the other nodes do not take over its sessions.
+   * Joins as the node with this id. Each start of a node needs a new id. Renews the lease of the node until the scope closes. While a node
+   * renews its lease, the other nodes do not take over its sessions.
    */
   readonly join: (node: string) => Effect.Effect<Membership, SessionDirectoryError, Scope.Scope>
 }

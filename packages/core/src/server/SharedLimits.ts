@@ -1,9 +1,9 @@
 /**
- * Counters that all nodes of a server share. `take` limits how often something may happen in a certain time. `once` allows something only
- * one time.
+ * Counters that all nodes of a server share. `take` limits how often a key may be used in a certain time. `once` allows each key only one
+ * time. `RateLimit` uses these counters.
  *
- * This module contains the interface of the counters, and counters in memory, for one node. It does not use Effect's `RateLimiter`, which
- * makes callers wait and has no keys: a server must refuse immediately.
+ * This module contains the interface of the counters, and counters in memory, for one node. The counters do not use Effect's `RateLimiter`,
+ * because it has no keys and makes callers wait. A server must refuse immediately.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,11 @@ import * as Layer from "effect/Layer"
 
 /** @category models */
 export interface Rate {
-  /** How many uses are allowed in a row after a long time without a use. */
+  /** How many uses may come at once after a pause. */
   readonly burst: number
   /**
-   * The time after which the key gets one more use. For example, `burst: 5, every: "1 second"` allows 5 uses at once, and on average one
-   * use per second.
+   * After this time, one more use is allowed, up to `burst` unused uses. For example, `burst: 5, every: "1 second"` allows 5 uses at once,
+   * and on average one use per second.
    */
   readonly every: Duration.DurationInput
 }
@@ -39,7 +39,9 @@ export interface SharedLimitsService {
    * gives the time after which the caller can try again, in milliseconds, or `Infinity` when `count` is greater than the burst.
    */
   readonly take: (key: string, rate: Rate, count?: number) => Effect.Effect<number, SharedLimitsError>
-  /** Gives `true` for the first use of a key, on any node. Gives `false` for every further use of the key until `ttl` has passed. */
+  /**
+   * Gives `true` for the first use of a key on all nodes together. Gives `false` for every further use of the key until `ttl` has passed.
+   */
   readonly once: (key: string, ttl: Duration.DurationInput) => Effect.Effect<boolean, SharedLimitsError>
 }
 
@@ -49,8 +51,8 @@ export class SharedLimits extends Context.Tag("@effect-mcp/core/SharedLimits")<S
 /** @category models */
 export interface MemoryOptions {
   /**
-   * How many keys `take` may store, and how many keys `once` may store. At the limit, `take` removes the key that was used least recently.
-   * `once` fails, because it must not allow a key a second time. Default: 100,000.
+   * How many keys `take` may store. This is also how many keys `once` may store. At the limit, `take` removes the key that was used least
+   * recently. At the limit, `once` fails for a new key, because to forget a key would allow the key a second time. Default: 100,000.
    */
   readonly maxKeys?: number | undefined
 }

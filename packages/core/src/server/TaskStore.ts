@@ -1,6 +1,6 @@
 /**
- * Stores the tasks of a server. A task is work that goes on after the request that began the work. A task has a status, open questions to
- * the client, and an outcome. A server reads this store for every request about a task.
+ * Stores the tasks of a server. A task is work that goes on after its first request has ended. The store contains the status of a task, its
+ * open questions to the client, and its outcome. A server reads this store for every request about a task.
  *
  * This module contains the interface of a store, and a store in memory. `TasksServer` runs the tasks. `tasks/StoredTasks` reads and changes
  * the tasks in the store.
@@ -36,8 +36,8 @@ export interface TaskQuestion {
 }
 
 /**
- * How a request ended: with a result or with an error. The request is the call that began a task, or a request to the client that asked a
- * question of the task.
+ * How a request ended: with a result or with an error. There are two kinds of these requests: the call that began a task, and a question of
+ * the task to the client.
  *
  * @category models
  */
@@ -61,8 +61,8 @@ export interface StoredTask {
    */
   readonly detached?: string | undefined
   /**
-   * The revision of the request that began the task. Revisions up to 2025-11-25 and revision 2026-07-28 have different methods for tasks.
-   * Only clients whose revision has the methods of this task's revision can use the task.
+   * The revision of the request that began the task. Revision 2025-11-25 and revision 2026-07-28 have different methods for tasks, so a
+   * client of one of them cannot use a task of the other.
    */
   readonly revision: Version
   /**
@@ -95,7 +95,7 @@ export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
    * Why the operation failed. `Full`: a limit of the store is reached. `UnknownPage`: `after` is not the `next` of a page. `Refused`: the
    * store has refused the operation, or has not received the operation, so nothing has changed. `Unavailable`: the store did not answer, or
-   * has lost its data. Clients get the message only with the reason `Full`.
+   * has lost its data. Only for the reason `Full`, the client gets the `message` of this error.
    */
   readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
   readonly message: string
@@ -126,8 +126,8 @@ export interface TaskStoreService {
   readonly create: (task: StoredTask) => Effect.Effect<void, TaskStoreError>
   readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /**
-   * Replaces the stored version of a task by the next version, `task`. When the store has a different version than `task.version - 1`, or
-   * no such task, this effect gives `false` and changes nothing. When two callers replace the same version, only one of them succeeds. When
+   * Replaces the stored version of a task by the next version, `task`. When the store does not have the version `task.version - 1` of the
+   * task, this effect gives `false` and changes nothing. So when two callers replace the same version, only one of them succeeds. When
    * `task` has ended and has at most 4,096 characters as JSON, this effect never fails with `Full`.
    */
   readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
@@ -137,8 +137,8 @@ export interface TaskStoreService {
     options: { readonly after?: string | undefined; readonly limit: number }
   ) => Effect.Effect<TaskPage, TaskStoreError>
   /**
-   * The task now, and then the task after each change. A slow reader may miss versions, but never the newest version. The stream ends when
-   * the store removes the task.
+   * The task now, and then the task after each change. A slow reader of the stream may miss versions, but always gets the newest version.
+   * The stream ends when the store removes the task.
    */
   readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
 }
@@ -151,9 +151,9 @@ export interface MemoryOptions {
   /** How many tasks one owner may have, including ended tasks. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /**
-   * How many characters all tasks together may have, as JSON. At the limit, the store may make room for an owner that uses less than an
-   * equal share of this size. To make room, the store removes ended tasks of owners that use more than an equal share, the oldest first.
-   * Default: 64 Mi (67,108,864).
+   * How many characters all tasks together may have, as JSON. Each owner may use an equal share of this size. At the limit, when an owner
+   * below its share needs room, the store removes ended tasks of owners above their share, the oldest tasks first. In all other cases, the
+   * store fails with the reason `Full`. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /**
@@ -167,8 +167,8 @@ export interface MemoryOptions {
 const SWEEP = 1000
 
 /**
- * Makes a store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while
- * nobody uses the store. The timer ends with the scope.
+ * Makes a store in memory. When the process ends, the tasks are lost. A timer removes the tasks whose time to live has passed. The timer
+ * ends with the scope.
  *
  * @category constructors
  */
@@ -176,7 +176,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreServ
   Effect.zipWith(Deadlines.make(SWEEP), Effect.clock, (deadlines, clock) => new Memory(options, deadlines, clock))
 
 /**
- * `layerMemory` with options.
+ * Makes the same layer as `layerMemory`, with options.
  *
  * @category layers
  */
@@ -205,8 +205,8 @@ interface Owned {
 }
 
 /**
- * The maps are mutable. `size` is the sum of the sizes of `tasks`. `owners` contains the same entries by their owners, and no owner without
- * entries.
+ * The maps are mutable. `size` is the sum of the sizes of `tasks`. `owners` contains the same entries by their owners. An owner without
+ * entries is not in `owners`.
  */
 class Memory implements TaskStoreService, Deadlines.Expirable {
   private readonly tasks = new Map<string, Entry>()

@@ -2,9 +2,10 @@
  * Tasks: calls of tools that go on after the server has answered the request. A client reads the status of a task, answers the task's
  * questions, cancels the task, and fetches the result. A client that has lost its connection can connect again and use the task.
  *
- * Calls of a tool can become tasks when the tool's definition has the option `task`, and `layer` is one of the features of the server. This
- * is enough for clients of revision 2025-11-25. With revision 2026-07-28 or later, tasks are the extension `io.modelcontextprotocol/tasks`.
- * For these clients, add `extension` to the option `extensions` of the server. `tasks/TaskRunner` and `dispatch/ServerTasks` run the tasks.
+ * Calls of a tool can become tasks under two conditions: the tool's definition has the option `task`, and `layer` is one of the features of
+ * the server. This is enough for clients of revision 2025-11-25. With revision 2026-07-28 or later, tasks are the extension
+ * `io.modelcontextprotocol/tasks`. For these clients, add `extension` to the option `extensions` of the server. `tasks/TaskRunner` and
+ * `dispatch/ServerTasks` run the tasks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -34,7 +35,7 @@ import { TaskStore } from "./TaskStore.js"
 
 /** @category models */
 export interface Options {
-  /** The limits of how many tasks run, and of how long a task is stored. Each limit has its own default. */
+  /** How many tasks may run, and how long the server stores a task at most. Each limit has its own default. */
   readonly limits?: TaskLimits | undefined
   /** How long the server stores a task after its creation, when the client does not request a time. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
@@ -53,7 +54,7 @@ const LATE =
   "`TasksServer.layer` was added to a running server: give it to McpServer.layer together with the other features"
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */
@@ -71,10 +72,10 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
   }))
 
 /**
- * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as `failed`. On
- * several nodes, the tasks of a killed node end as `failed` when a client reads them. A client that polls each second gets this status
- * within 3 seconds after the lease of the node has ended. When the store was also restarted, this takes up to 12 seconds. The server sends
- * no notification of this.
+ * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as `failed`. When
+ * one of several nodes was killed, its tasks get the status `failed` as soon as a client reads them after the end of the node's lease. A
+ * client that polls each second gets this status within 3 seconds after this end, or within 12 seconds when the store was also restarted.
+ * The server sends no notification of this status.
  *
  * @example
  * ```ts

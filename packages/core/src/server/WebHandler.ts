@@ -29,43 +29,46 @@ import type { HttpLimits } from "./Limits.js"
 export interface HttpOptions {
   /**
    * The allowed values of the Host header: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none, "*" for any host.
-   * Default: any host for a server that listens on an address that is not loopback; for other servers, and where the address is unknown (as
-   * in a web handler), the names of the loopback interface, with any port.
+   * Default: the names of the loopback interface, with any port; any host, if the server is known to listen on an address that is not
+   * loopback (never known in a web handler).
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
    * The allowed values of the Origin header: "https://app.example.com", "http://localhost:*", "*" for any origin. The endpoint also allows
-   * requests without this header, because a browser sends the header with every request of a page from another origin. Default: the origins
-   * of the loopback interface, with any port; no origin for `HttpServer` of `@effect-mcp/node` on an address that is not loopback.
+   * requests without this header, for example of clients that are not browsers. A browser sends the header with every POST and every other
+   * request with which a page of another origin could use the server. Default: the origins of the loopback interface, with any port; no
+   * origin for `HttpServer` of `@effect-mcp/node` on an address that is not loopback.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /**
-   * The path of the endpoint. Default: "/mcp" for an HTTP server that serves only the endpoint; any path where an application mounts the
-   * endpoint.
+   * The path of the endpoint. Default: "/mcp" for an HTTP server that serves only the endpoint; any path for an endpoint that an
+   * application mounts.
    */
   readonly path?: string | undefined
   /**
-   * JSON documents that the endpoint serves beside its own path, by their paths. Everyone can read them, because the endpoint serves them
-   * before it authenticates a client. An example is `/.well-known/oauth-protected-resource/mcp`, to which the challenge of a 401 refers.
-   * When a router of the application mounts the endpoint, the router must pass requests of these paths to the endpoint. Default: none.
+   * JSON documents that the endpoint serves at other paths than its own. The keys are the paths. Everyone can read the documents, because
+   * the endpoint serves them without authentication. An example is `/.well-known/oauth-protected-resource/mcp`: a response with status 401
+   * refers the client to this document. When a router of the application mounts the endpoint, the router must pass requests of these paths
+   * to the endpoint. Default: none.
    */
   readonly documents?: Readonly<Record<string, JsonObject>> | undefined
   /**
    * Whether the endpoint answers health checks of supervisors and load balancers: GET and HEAD at "/livez" and "/readyz". The endpoint
    * answers with status 200 or 503, for every host and without authentication. When a router of the application mounts the endpoint, the
-   * router must pass requests of these paths to the endpoint. To set options, give `HealthOptions` in place of `true`. Default: `false`.
+   * router must pass requests of these paths to the endpoint. `true`: with the defaults of `HealthOptions`. A value of `HealthOptions`:
+   * with these options. Default: `false`.
    */
   readonly health?: boolean | HealthOptions | undefined
   /**
    * The form of the answers to requests: JSON or an event stream.
    *
-   * - "auto": JSON, except in three cases. The answer is an event stream if the handler sends a notification or a request before its
-   * result, or if the result takes longer than `keepAlive`. The answer is also an event stream if the result is not ready immediately and
-   * the client can resume the stream (with an `EventStore` and revision 2025-11-25).
-   * - "json": always JSON. The endpoint drops the notifications of a handler, and the handler's requests to the client fail.
-   * - "stream": always an event stream.
+   * - "auto": JSON in most cases. The answer is an event stream in three cases: the handler sends a notification or a request before its
+   * result; the result takes longer than `keepAlive`; or the result is not ready immediately and the client can resume the stream (with an
+   * `EventStore` and revision 2025-11-25).
+   * - "json": JSON. The endpoint drops the notifications of a handler, and the handler's requests to the client fail.
+   * - "stream": an event stream.
    *
-   * A client that accepts only JSON, or only event streams, gets the accepted form.
+   * With each of the three values, a client that accepts only one form gets this form.
    *
    * Default: "auto".
    */
@@ -80,16 +83,16 @@ export interface HttpOptions {
    */
   readonly keepAlive?: Duration.DurationInput | undefined
   /**
-   * How long closing the endpoint waits for sessions to end. A web handler, and an HTTP server that serves only the endpoint, also wait for
-   * clients to read their responses. After this time the endpoint closes without waiting, and logs a warning if sessions have not ended.
-   * Default: 5 seconds.
+   * How long the endpoint, when it closes, waits for sessions to end. A web handler, and an HTTP server that serves only the endpoint, also
+   * wait for clients to read their responses. After this time the endpoint closes without waiting, and logs a warning if sessions have not
+   * ended. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * How long running requests may go on when the endpoint closes. After this time the endpoint interrupts them. During this time the
-   * endpoint refuses new requests with status 503. Where several nodes serve the endpoint, this node ends streams, and clients open them at
-   * another node. Each session moves to another node as soon as no request of the session runs. `closeTimeout` begins after this time.
-   * Default: 5 seconds with a `SessionDirectory`, otherwise 0 seconds.
+   * How long running requests may go on when the endpoint closes. During this time the endpoint refuses new requests with status 503. After
+   * this time the endpoint interrupts the requests that still run, and `closeTimeout` begins. Where several nodes serve the endpoint, this
+   * node ends its streams at the beginning of this time, and clients open them at another node. Each session moves to another node as soon
+   * as no request of the session runs. Default: 5 seconds with a `SessionDirectory`, otherwise 0 seconds.
    */
   readonly drainTimeout?: Duration.DurationInput | undefined
   /** Options for clients of revision 2025-11-25 or earlier. All other options apply to clients of every revision. */
@@ -98,9 +101,9 @@ export interface HttpOptions {
 
 /**
  * The options of health checks. A supervisor requests "/livez" to learn whether to restart the process. A load balancer requests "/readyz"
- * to learn whether to send requests to the process. The process is alive while its event loop is not blocked, also when its stores fail.
- * The process is ready when three conditions hold: its shutdown has not begun, the node is a member of the server's nodes (on several
- * nodes), and the checks of `Readiness` pass.
+ * to learn whether to send requests to the process. The process is alive while its event loop is not blocked. A store that fails does not
+ * change this. The process is ready when three conditions hold: its shutdown has not begun, the node is a member of the server's nodes (on
+ * several nodes), and the checks of `Readiness` pass.
  *
  * @category models
  */
@@ -109,7 +112,10 @@ export interface HealthOptions {
   readonly maxLag?: Duration.DurationInput | undefined
   /** How long a check of `Readiness` may take. A check that takes longer fails. Default: 1 second. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** For how long the endpoint reuses the result of the checks, so that many health checks do not load a store. Default: 1 second. */
+  /**
+   * For how long the endpoint reuses the result of the checks of `Readiness`. Then even frequent health checks cause only few requests to a
+   * store. Default: 1 second.
+   */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
    * How long the process continues to serve after its shutdown has begun. During this time it answers at "/readyz" that it is not ready.
@@ -128,7 +134,7 @@ export interface HealthOptions {
 export interface HostedOptions<User = never> extends HttpOptions {
   /**
    * The service that contains the user of a request. The application must provide this service with each request. The authenticator of the
-   * server takes this user unchanged. Default: no service, and the authenticator finds the user of each request.
+   * server then uses this user, and does not look for another. Default: no service; the authenticator finds the user of each request.
    */
   readonly user?: Context.Tag<User, any> | undefined
 }
@@ -141,8 +147,9 @@ export interface HostedOptions<User = never> extends HttpOptions {
  */
 export interface LegacyOptions {
   /**
-   * Whether the endpoint keeps sessions. Without sessions, the endpoint stores nothing between two requests, and requests of a handler to
-   * the client fail. Also without sessions, a handler whose client has disconnected goes on for at most 30 seconds. Default: `true`.
+   * Whether the endpoint keeps sessions. Without sessions, the endpoint stores nothing between two requests. Requests of a handler to the
+   * client then fail. When a client disconnects before the response, its handler goes on, and the endpoint interrupts the handler after 30
+   * seconds. Default: `true`.
    */
   readonly sessions?: boolean | undefined
   /**
@@ -162,12 +169,12 @@ export interface LegacyOptions {
 }
 
 /**
- * Answers a request. When `request.signal` is aborted, or the body of the response is canceled, the client has disconnected. With revision
- * 2026-07-28 or later, the handler then interrupts the request. The response has status 499, which no client receives.
+ * Answers a request. The platform reports a client that has disconnected: it aborts `request.signal`, or cancels the body of the response.
+ * With revision 2026-07-28 or later, the handler then interrupts the request. The response then has status 499, which no client receives.
  *
  * `context` contains services for this request alone, for example the user that a framework has authenticated (see the option `user`), or
- * the bindings of a platform. The compiler does not check for services other than the user. So the authenticator, middleware and handlers
- * read them with `Effect.serviceOption`.
+ * the bindings of a platform. The compiler does not check whether `context` contains services other than the user. So the authenticator,
+ * middleware and handlers read these services with `Effect.serviceOption`.
  *
  * @category models
  */
@@ -192,7 +199,7 @@ export class WebHandler extends Context.Tag("@effect-mcp/core/WebHandler")<WebHa
  * there is no Host header.
  *
  * When the scope closes, the handler ends streams, interrupts running requests and answers them, and answers new requests with status 503.
- * Then closing waits until the platform has taken all responses. After `closeTimeout` the handler cuts off the remaining responses.
+ * Then the scope waits until the platform has read all responses. After `closeTimeout` the handler cuts off the remaining responses.
  *
  * The handler gives answers of up to 64 Ki characters to the platform as a whole. An HTTP server that accepts pipelined requests must
  * itself disconnect clients that do not read such answers.
@@ -215,7 +222,7 @@ export const make = <User = never>(
   })
 
 /**
- * Makes `layer` with options.
+ * Makes the same layer as `layer`, with options.
  *
  * @category layers
  */
@@ -233,8 +240,8 @@ export const layer: Layer.Layer<WebHandler, never, Dispatcher> = layerWith()
 /**
  * Makes a handler from the layer of a server. The first request builds the server, because some platforms allow no work before the first
  * request. When the layer fails, the library logs the cause, the handler rejects, and the next request builds the server again. `ready`
- * builds the server before the first request, and rejects when the layer fails. `dispose` closes the handler, as the end of the scope of
- * `make` does, and releases the server. With an `EventStore` in the layer, clients can resume streams.
+ * builds the server before the first request, and rejects when the layer fails. `dispose` closes the handler in the same way as the end of
+ * the scope of `make`, and releases the server. With an `EventStore` in the layer, clients can resume streams.
  *
  * Sessions are in the memory of one process. Use `legacy: { sessions: false }` on a platform that spreads requests over several processes,
  * or that ends a process after a request. Requests of revision 2026-07-28 or later belong to no session.
