@@ -100,7 +100,7 @@ export class Http {
     exchange.reply(200, {}, "")
   }
 
-  /** From now on no request begins here. Where other nodes can continue the sessions, the standalone streams end. */
+  /** From now on no request begins at this node. Where other nodes can continue the sessions, this function ends the standalone streams. */
   drain(): void {
     this.isDraining = true
     if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
@@ -217,7 +217,10 @@ export class Http {
     return true
   }
 
-  /** Refuses a request that another node can serve. Gives a request that another node has passed on back to that node. */
+  /**
+   * Refuses a request that another node can serve. If another node has passed the request on to this node, this function gives the request
+   * back to that node instead.
+   */
   private refuse(exchange: Admitted): void {
     if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)

@@ -2,9 +2,9 @@
  * One session over HTTP: its id, its owner, its conversation, its standalone stream (for messages outside of requests), and the streams of
  * POSTs that clients can resume. `Http` opens and finds sessions. All parts of a session end with the session.
  *
- * The fields are mutable, so that an idle session needs only about 4 KB: this object, its transport (`Standalone`) and a conversation,
- * without a fiber or a scope. `ended` turns true once. `streams` exists only while clients can resume a stream, and `waiting` only while
- * requests run.
+ * The state is in mutable fields, not in a fiber or a scope. So an idle session needs only about 4 KB, for this object, its transport
+ * (`Standalone`) and its conversation. `ended` is true when the session has ended. `streams` exists only while clients can resume a stream,
+ * and `waiting` only while requests run.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as Effect from "effect/Effect"

@@ -95,9 +95,9 @@ export const encode = (
 }
 
 /**
- * Adds an `elicitationId` to the parameters of a question about a page, because revision 2025-11-25 demands an id. The id is missing when a
- * proxy passes on a question of a server of revision 2026-07-28. The server sends no `notifications/elicitation/complete` with the added
- * id.
+ * Adds an `elicitationId` to the parameters of an elicitation in URL mode, because revision 2025-11-25 demands an id. The id is missing
+ * when a proxy passes on a question of a server of revision 2026-07-28. The server sends no `notifications/elicitation/complete` with the
+ * added id.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */

@@ -187,8 +187,9 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 }
 
 /**
- * Whether there is room for one more conversation. At the limit, the conversation of a principal replaces a conversation without a
- * principal and without a running request. A conversation that has not completed `initialize` comes first, and otherwise the oldest.
+ * Makes room for one more conversation. Gives `false` when there is no room. At the limit, the conversation of a principal replaces a
+ * conversation without a principal and without a running request. Among several such conversations, a conversation that has not completed
+ * `initialize` is replaced first, and otherwise the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true

@@ -1,7 +1,8 @@
 /**
  * Tasks with revision 2025-11-25, for `Era` and `ServerSide`. `TasksServer` adds this module to a server, through `dispatch/ServerTasks`.
  * The client decides which calls become tasks, among the calls of tools that support tasks. A client reads the result with the request
- * `tasks/result`. This request waits for the result. While it waits, the server sends the questions of the task to the client.
+ * `tasks/result`. The server answers this request when the task has ended. Before that, the server sends the questions of the task to the
+ * client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -101,8 +102,8 @@ const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { re
   requires !== undefined && sessionId !== undefined
 
 /**
- * Makes the functions of a handler that must send nothing outside of requests. The client gets the questions of the task through
- * `tasks/result`.
+ * Makes the functions with which a handler sends and asks, for a handler that must send nothing outside of requests. The client gets the
+ * questions of the task through `tasks/result`.
  */
 const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<TaskDialect["detached"]> => ({
   outbound: { ...Outbound.none, channel: outbound.channel },

@@ -1,8 +1,8 @@
 /**
- * Makes cache hints, which tell clients for how long, and for whom, they may cache a result. `ofMethod` makes the hints of all results of a
- * method from the server's option `cache`, for `modern/Era`. `ofList` adds the hints of the entries of a list, for `features/PagedList`.
- * `onlyForSender` is for results that other clients must not get, for `features/Resources`. `CacheHints` contains the options and the type
- * of hints.
+ * Makes cache hints. They tell a client how long it may cache a result, and whether caches may give the result to other users. `modern/Era`
+ * calls `ofMethod`, which makes the hints for all results of a method from the server's option `cache`. `features/PagedList` calls
+ * `ofList`, which combines the hints of a list with the hints of its entries: the strictest hints win. `features/Resources` uses
+ * `onlyForSender` for results that other clients must not get. `CacheHints` contains the options and the type `Hints`.
  */
 import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHints } from "../CacheHints.js"
 
@@ -10,8 +10,8 @@ import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHin
 export const onlyForSender: Hints = { cacheScope: "private" }
 
 /**
- * Makes the hints of all results of a method. The options of the method replace the options of all methods. Without options there are no
- * hints.
+ * Makes the hints of all results of a method. An option that the application gives for this method replaces the same option for all
+ * methods. When the application gives no options, the result is an empty object.
  */
 export const ofMethod = (options: ServerCacheOptions | undefined, method: string): Hints =>
   toHints(
