@@ -61,8 +61,8 @@ export class Standalone implements Sender {
   }
 
   /**
-   * Ends the standalone stream. Later messages of the server are lost. With `isMoving`, the session goes on at another node. You may call
-   * this function twice.
+   * Ends the standalone stream. After this call, the object accepts no messages. With `isMoving`, the session goes on at another node. You
+   * may call this function twice.
    */
   end(isMoving = false): void {
     if (this.ended) return

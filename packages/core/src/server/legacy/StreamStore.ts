@@ -224,7 +224,7 @@ const make = (
 
 /**
  * Whether the store has the end of a finished stream. A database may have lost the last events without an error. `missed` are the events
- * after the position. When `recovers` is true, this check accepts a stream without its end, because the unanswered requests get errors when
+ * after the position. When `recovers` is true, a stream with unanswered requests passes this check, because these requests get errors when
  * the client resumes the stream again.
  */
 const hasEnd = (

@@ -37,8 +37,8 @@ export const subscribe = (
 }
 
 /**
- * If a subscription of the client to this resource is beginning, waits until the subscription has begun. If the subscription is then
- * refused, or if no subscription is beginning, runs `begin`.
+ * If the client has no subscription to this resource, runs `begin`. If a subscription of the client to this resource is beginning, waits
+ * until it has begun or was refused, and then runs `begin`. If the subscription has already begun, does nothing.
  */
 const joined = (
   { subscriptions }: Connection,

@@ -31,9 +31,11 @@ import * as Status from "./Status.js"
 
 export interface Http {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
-  /** Interrupts and answers the running requests. Subscriptions end with their result. */
+  /**
+   * Interrupts and answers the running requests. A `subscriptions/listen` request gets its result, and every other request gets an error.
+   */
   readonly close: () => void
-  /** Ends the subscriptions with their result. */
+  /** Answers every running `subscriptions/listen` request with its result. */
   readonly endSubscriptions: () => void
   /** The number of running POSTs. */
   readonly size: () => number

@@ -1,7 +1,8 @@
 /**
  * The facts about one modern message (revision 2026-07-28) and its client. `Http` and `ServerSide` read these facts from the `Envelope` of
  * each message, that is, from the members of `_meta` that describe the client. The headers of a POST must repeat values of the body. This
- * module checks them in the order in which a client can correct its mistakes. `Era` checks the headers that repeat arguments of tools.
+ * module checks the headers, in the order in which a client can correct its mistakes. `Era` checks the headers that repeat arguments of
+ * tools.
  *
  * The object also stores the state of the request, for `Questions`.
  *

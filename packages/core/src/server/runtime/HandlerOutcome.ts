@@ -47,7 +47,7 @@ export const ofRequest = (
   }
   const { died } = outcome
   const subject = HandlerName.of(session.received)
-  // For a call of a tool, a result: a host shows the model the results of a tool, but not errors.
+  // A call of a tool gets a result and not an error, because a host shows the model the results of a tool, but not errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome

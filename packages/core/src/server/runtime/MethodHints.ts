@@ -1,8 +1,8 @@
 /**
  * Makes cache hints. They tell a client how long it may cache a result, and whether caches may give the result to other users. `modern/Era`
  * calls `ofMethod`, which makes the hints for all results of a method from the server's option `cache`. `features/PagedList` calls
- * `ofList`, which combines the hints of a list with the hints of its entries: the strictest hints win. `features/Resources` uses
- * `onlyForSender` for results that other clients must not get. `CacheHints` contains the options and the type `Hints`.
+ * `ofList`, which combines the hints of a list method with the hints of the entries in the list. `features/Resources` uses `onlyForSender`
+ * for results that other clients must not get. `CacheHints` contains the options and the type `Hints`.
  */
 import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHints } from "../CacheHints.js"
 
@@ -21,8 +21,9 @@ export const ofMethod = (options: ServerCacheOptions | undefined, method: string
   ) ?? {}
 
 /**
- * Makes the hints of a list whose entries have their own hints: the shortest time and the narrowest scope of all. `own` are the hints of
- * the list method, for example of `tools/list`. They also count for an entry without hints. `undefined` when no entry has hints.
+ * Makes the hints of a list in which entries have their own hints: the shortest time and the narrowest scope of all entries. `own` are the
+ * hints of the list method, for example of `tools/list`. For an entry without hints, `own` is used in place of its hints. When every entry
+ * has hints, the time and the scope in `own` replace the time and the scope of the entries. Gives `undefined` when no entry has hints.
  */
 export const ofList = (own: Hints, entries: ReadonlyArray<Hints | undefined>): Hints | undefined => {
   const given = entries.filter((hints) => hints !== undefined)

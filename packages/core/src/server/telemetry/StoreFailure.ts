@@ -36,8 +36,8 @@ export const once = <F extends { readonly message: string }>(
 }
 
 /**
- * As `once`, for a store that an application may have written itself. Turns a defect of the store into a failure, so that the server
- * answers the request that waits for the store. The log contains the defect.
+ * Makes a function like `once`, for a store that an application may have written itself. Turns a defect of the store into a failure, so
+ * that the server answers the request that waits for the store. The log contains the defect.
  */
 export const total = <F extends { readonly message: string }>(
   what: string,
