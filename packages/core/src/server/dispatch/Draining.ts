@@ -4,8 +4,8 @@
  * notice that they must send requests to the other nodes. `Stages` counts the requests that arrive, and `HttpTransports` refuses new
  * sessions.
  *
- * Two fields are mutable. `hasBegun` turns true when draining begins. `arrived` is the number of requests that have arrived; the endpoint
- * writes it.
+ * Two fields are mutable. `hasBegun` turns true when draining begins. `arrived` is the number of requests that have arrived, and `Stages`
+ * increments this number.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

@@ -5,8 +5,8 @@
  *
  * The fields change together: each change of `byKey` also changes `equals` and increments `revision`, and then the table calls the
  * listeners. `yielding` contains the entries that were registered with the option `yields`. Another entry with the same key may replace
- * such an entry. `behind` contains, by key, the entries that are replaced at the moment. When the used entry is removed, the first of them
- * is used again.
+ * such an entry. `behind` contains, for each key, the entries that another entry currently replaces. When the replacing entry is removed,
+ * the table uses the first of the replaced entries again.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"

@@ -45,7 +45,7 @@ export const serve = (
     ? { effect, context: entry.context }
     : Route.served(runUse(entry, effect, hidden, settle))
 
-/** As `serve`, for an effect that serves only a part of a request. */
+/** Does the same as `serve`, for an effect that serves only a part of a request. */
 export const runUse = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -172,7 +172,7 @@ const described = <Kind extends string, A>(kind: Kind, name: string, entry: Adve
   scopes: scopesOf(entry)
 })
 
-/** As `run`. Also runs `hidden` when a service refuses the request before the effect has begun. */
+/** Runs an effect of an entry, like `run`. Also runs `hidden` when a service refuses the request before the effect has begun. */
 export const runUnlessRefused = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,

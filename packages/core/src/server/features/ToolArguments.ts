@@ -209,7 +209,7 @@ const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIss
     issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
     ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
   ]
-  // A result, and not an error, also with revision 2025-06-18 or earlier: a host shows its model the results of tools, but not errors.
+  // With every revision, the client gets a result and not an error, because a host shows its model the results of tools, but not errors.
   return Effect.succeed({
     content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
     isError: true

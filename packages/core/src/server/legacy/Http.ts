@@ -41,7 +41,7 @@ import { logDefect } from "./StreamStore.js"
 interface SessionRequest {
   readonly exchange: Admitted
   readonly session: HttpSession
-  /** The scopes that the messages of the request require; `undefined` where they require no scopes. */
+  /** The authorization scopes that the messages of the request require; `undefined` when the messages require no scopes. */
   readonly requires: ReadonlyArray<string> | undefined
 }
 
@@ -120,7 +120,7 @@ export class Http {
   get close(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closed = true
-      // Where other nodes serve the endpoint, the other nodes continue the sessions.
+      // When other nodes also serve the endpoint, the other nodes continue the sessions.
       this.sessions.clear((session) => session.end(true))
       return Effect.asVoid(Fiber.awaitAll([...this.closing]))
     })

@@ -95,7 +95,7 @@ const notified = (
   if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = Observers.contextOf(connection, speech, notification, channel)
     return Effect.matchCauseEffect(Handshake.restored(connection, restore(self, handler)), {
-      // Drops the notification, as after a failed handshake. The next message tries again to restore the session.
+      // This code drops the notification, as after a failed handshake. The next message tries again to restore the session.
       onFailure: (cause) =>
         Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
       onSuccess: () => notified(self, connection, notification, channel) ?? Effect.void

@@ -115,7 +115,7 @@ export class Forward {
         this.writer?.end()
         return this.done()
       case "cut":
-        // A client that reads would wait forever, if it has no event id from which it can resume.
+        // The client has read everything. If it has no event id, it cannot resume the stream and would wait forever, so `fail` decides.
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()

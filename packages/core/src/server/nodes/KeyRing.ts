@@ -24,10 +24,13 @@ export interface Ring {
   readonly swap: (before: string, after: string, ttl: number) => Effect.Effect<unknown, { readonly message: string }>
 }
 
-/** Limits how often unknown ids make a node read the keys again: so many times in a row, and then once a second. */
+/**
+ * When a state names an unknown key, the node reads the keys again. It does this at most this many times in a row, and after that at most
+ * once a second.
+ */
 const READS = 10
 
-/** When a node replaces a key, how many unreadable elements of the text it keeps. */
+/** How many unreadable elements of the text a node keeps when it replaces a key. */
 const MAX_OTHERS = 10
 
 const none = [[], []] as const
@@ -40,7 +43,7 @@ interface Self extends Ring {
   readonly report: (key: string) => Effect.Effect<void>
   /** The keys of the last read, the newest first. `readRing` writes the fields from here to `ahead`. */
   known: ReadonlyArray<Stored.Key>
-  /** Unreadable elements of the text. Another version of this library may have written them. */
+  /** The elements of the text that this node cannot read. Another version of this library may have written these elements. */
   others: ReadonlyArray<unknown>
   /**
    * The time of the store minus the time of the process's monotonic clock, which nobody can set; `undefined` before the first read.

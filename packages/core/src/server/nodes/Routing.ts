@@ -1,6 +1,7 @@
 /**
- * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. When this is another node, this module passes the
- * request on. When the node of the session has ended, this node takes the session over ("claims" it).
+ * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. When another node serves the session, this module
+ * passes the request on. When the node of the session has ended, this node takes the session over: it "claims" the session in the
+ * directory.
  *
  * A claim may succeed in the directory although the answer of the directory is lost. `doubts` contains the sessions whose claim has an
  * unknown result, and the new epoch of each session. (The epoch of a session grows by one with each claim.) Before this node serves a
@@ -32,7 +33,7 @@ export interface OwnSessions {
 /** A request that perhaps another node must serve. */
 export interface Routed {
   readonly exchange: Admitted
-  /** Whether a session belongs to a different user than the request. */
+  /** Whether a session belongs to another user than the user of the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request without a body. */
   readonly read: ((then: (body: string) => void) => void) | undefined
@@ -187,8 +188,8 @@ const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<voi
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
 /**
- * Whether the application has passed the user with the request. Such a user is a value in this process, and this node cannot send it to
- * another node.
+ * Whether the application has passed the user with the request. Such a user is a value in this process, and this node cannot send this
+ * value to another node.
  */
 const handsOverUser = ({ arrived: { services }, user }: Admitted): boolean =>
   services !== undefined && user !== undefined &&
