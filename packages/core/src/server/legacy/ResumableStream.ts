@@ -123,7 +123,8 @@ export class ResumableStream {
     const primed = prime ? ++store.last : undefined
     const number = ++this.readers
     const missed = Effect.suspend(() =>
-      // When this code runs, the attaching of an earlier reader may have read the note, or the session may have ended.
+      // This code checks the note as late as possible. An earlier reader may already have caused the reading of the note, or the session
+      // may have ended.
       Effect.flatMap(this.notes?.isUnread === true ? this.notes.read : Effect.succeed(this.delivered), (position) => {
         this.delivered = position
         return position >= last ? noEvents : store.left(position)

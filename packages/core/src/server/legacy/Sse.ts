@@ -188,8 +188,8 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 
 /**
  * Makes room for one more conversation. Gives `false` when there is no room. At the limit, the conversation of a principal replaces a
- * conversation without a principal and without a running request. Among several such conversations, a conversation that has not completed
- * `initialize` is replaced first, and otherwise the oldest.
+ * conversation without a principal and without a running request. Among several such conversations, the new conversation replaces the
+ * oldest that has not completed `initialize`. If all have completed `initialize`, it replaces the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true

@@ -115,7 +115,8 @@ export class Forward {
         this.writer?.end()
         return this.done()
       case "cut":
-        // The client has read everything. If it has no event id, it cannot resume the stream and would wait forever, so `fail` decides.
+        // The client has read the whole text so far, and waits for more. If the client has no event id, it cannot resume, so `fail` ends
+        // the response with errors.
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()

@@ -1,7 +1,7 @@
 /**
  * Renews the lease of a node in a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`. A lease is an
  * entry that expires when the node does not renew it. When the entry has expired, the other nodes treat the node as ended. This module
- * renews the lease until the scope closes, and notices when the lease is lost, also when the store does not answer.
+ * renews the lease until the scope closes. It notices when the lease is lost, even when the store does not answer.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
