@@ -22,7 +22,7 @@ export const make = (
   let revision = -1
   let described: ReadonlyArray<Description> = []
   return () => {
-    // The numbers `revision` only grow, so their sum changes when one of them changes.
+    // Each number `revision` only grows, so the sum changes when one number changes.
     const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
     if (
       now !== revision || described.length !== descriptions.size || !described.every((one) => descriptions.has(one))

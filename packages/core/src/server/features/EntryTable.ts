@@ -28,7 +28,7 @@ export class EntryTable<in out A> {
     /** The kind of the entries in the error message for a duplicate, for example `tools named`. */
     private readonly kind: string,
     private readonly keyOf: (entry: A) => string,
-    /** Gives the same text for two keys that count as equal. Default: no two different keys count as equal. */
+    /** Gives the same text for two keys that count as equal. By default, different keys never count as equal. */
     private readonly normal?: (key: string) => string
   ) {}
 

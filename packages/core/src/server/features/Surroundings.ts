@@ -116,7 +116,7 @@ export const use = <A>(
   )
 }
 
-/** A use of any kind, without the member `Member`. */
+/** A `Use` of any kind, without the member `Member`. */
 type UseWithout<Member extends string> = Use extends infer Each ? Each extends Use ? Omit<Each, Member> : never : never
 
 /** The tables of the registry whose entries can have a `Surrounding`. */

@@ -65,7 +65,7 @@ interface Read {
 
 interface Self extends Options {
   readonly tools: Pick<RegistryService["tools"], "get">
-  /** The stored arguments of calls, by the parameters as the client sent them. */
+  /** The stored arguments of calls. The key is the object with the parameters as the client sent them. */
   readonly remembered: WeakMap<JsonObject, Read>
   /** The functions that find unknown names, by the schema of the arguments. */
   readonly unknownIn: WeakMap<JsonObject, ArgumentNames.Find>

@@ -61,7 +61,7 @@ interface Probe {
   readonly check: Effect.Effect<boolean>
   /** How long this module reuses a result, in milliseconds. */
   readonly maxAge: number
-  /** Whether a positive answer is possible. If `false`, the answer is negative whatever the check says. */
+  /** Whether a positive answer is possible. If this function gives `false`, the answer is negative, whatever the result of the check is. */
   readonly mayPass: () => boolean
   /** The requests that the running check will answer. `receive` adds requests, `answerAll` removes them. */
   readonly waiting: Array<Probed>

@@ -24,7 +24,7 @@ export interface Arrived extends Brought {
   readonly method: string
   /** The path and the query, in the form in which the endpoint compares them with its own path. */
   readonly url: string
-  /** The whole path in the client's request, also where a router has removed the beginning of `url`. */
+  /** The whole path in the client's request. A router may have removed the beginning of `url`, but not of this path. */
   readonly path: string
   readonly headers: Headers
   /**

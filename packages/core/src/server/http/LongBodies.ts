@@ -34,7 +34,7 @@ export class LongBodies {
   private isDue = false
 
   constructor(
-    /** How many characters may wait. One user may have half of them. */
+    /** The greatest number of characters of all waiting bodies. The waiting bodies of one user may have half of this number. */
     private readonly max: number,
     /** Calls back in the next turn of the event loop. */
     private readonly onNextTurn: (run: () => void) => void

@@ -73,7 +73,7 @@ export class PulledWriter implements Writer {
 
   readonly cut = (): void => {
     if (this.state === "over") return
-    // The owner of the writer has ended the stream itself, so the writer does not call `gone` of the reader.
+    // The owner of the writer has ended the stream. So the writer does not call `gone` of the reader.
     this.state = "ended"
     this.owner.cut()
   }

@@ -2,11 +2,11 @@
  * The state of one legacy client (revisions up to 2025-11-25): the facts that the client sent in `initialize`, the messages that the client
  * wants to receive, the services of the client's session layer, and the `Outbound` for messages outside of any request.
  *
- * Each conversation has one object of this class. The fields are mutable, so requests read them without an effect. One field is the `Phase`
- * of the conversation, and each event that changes the phase has a method. `Handshake`, `Initialize` and `SessionFacts` call these methods.
- * `Initialize` also sets the services and the facts of the client. When this node takes a session over, `SessionFacts` sets the facts.
- * `Conversations` sets `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log level, and
- * `Subscriptions` sets the subscriptions.
+ * Each conversation has one object of this class. The fields are mutable, so that requests read them without an effect. One field is the
+ * `Phase` of the conversation. For each event that changes the phase, this class has a method. `Handshake`, `Initialize` and `SessionFacts`
+ * call these methods. `Initialize` also sets the services and the facts of the client. When this node takes a session over, `SessionFacts`
+ * sets the facts. `Conversations` sets `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log
+ * level, and `Subscriptions` sets the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -271,7 +271,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification in the background. Replaces an older notification with the same key that still waits for the client to read.
+   * Sends a notification in the background. If an older notification with the same key still waits for the client to read, replaces the
+   * older notification.
    */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
     return Effect.suspend(() => {

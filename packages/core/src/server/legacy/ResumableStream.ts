@@ -109,8 +109,8 @@ export class ResumableStream {
 
   /**
    * Attaches a reader, which continues where the last reader stopped. With `prime`, the reader first gets an event that contains only an
-   * id, so that the client can resume also before the first message. When the store does not answer, this function calls `refuse`. If the
-   * caller gives no `refuse`, the reader instead skips the stored events, and continues with the next message.
+   * id, so that the client can resume even when it has received no message. When the store does not answer, this function calls `refuse`.
+   * If the caller gives no `refuse`, the reader instead skips the stored events, and continues with the next message.
    */
   attach(reader: Reader, prime: boolean, refuse?: () => void): void {
     const { store } = this

@@ -77,7 +77,7 @@ const serve = (self: Self, connection: Connection, request: Request, incoming: I
       : Handshake.afterRequest(handshake, () => Serve.request(self, connection, request, incoming))
   }
   const work = Serve.request(self, connection, request, incoming)
-  // Without middleware and a session layer the handshake takes no time, so other messages do not need to wait.
+  // When the server has no middleware and no session layer, the handshake takes no time, so other messages do not need to wait.
   return isInitialize && !connection.accepted && !self.pipeline.isBare ? Handshake.begin(connection, work) : work
 }
 

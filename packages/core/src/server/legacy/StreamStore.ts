@@ -30,7 +30,7 @@ export class StreamStore {
   private firstRefused = Infinity
   /** Whether the last message of the stream has been pushed. */
   private isEnding = false
-  /** Whether the store has finished the stream together with the last event. */
+  /** Whether the operation that stored the last event also finished the stream. */
   private isEnded = false
   private recovers = false
   private recovery: Effect.Effect<void, EventStoreError> = Effect.void
@@ -125,7 +125,7 @@ export class StreamStore {
     return Effect.catchAllCause(written, logDefect)
   }
 
-  /** Notifies the session if another node serves it. */
+  /** Notifies the session at this node, if another node now serves the session. */
   reportStale(): void {
     if (this.isStale) this.onStale?.()
   }

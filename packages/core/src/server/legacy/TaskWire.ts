@@ -95,8 +95,8 @@ const ended = (
 
 /**
  * Whether a client with another token could receive messages that a task sends outside of requests. Over HTTP, the request that opens the
- * stream of a session may have a different token than the call of the task. Such a task sends nothing outside of requests. The client reads
- * the task with requests, and the server checks their tokens.
+ * stream of a session may have another token than the call of the task. If this function gives `true`, the task sends nothing outside of
+ * requests. The client then reads the task with requests, and the server checks the tokens of these requests.
  */
 const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined

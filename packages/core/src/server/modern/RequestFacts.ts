@@ -96,7 +96,7 @@ export const envelopeOf = (params: Message.Params | undefined, versions: Readonl
       })
       : error)
 
-/** Reads the envelope of a request. Gives an error also where the headers differ from the body. */
+/** Reads the envelope of a request. Also gives an error when the headers differ from the body. */
 export const envelopeOfRequest = (
   request: Message.Request,
   headers: Sent | undefined,

@@ -1,7 +1,7 @@
 /**
  * Gives the HTTP status of an error response with revision 2026-07-28, for `Http` and `Era`. When the server refuses a request before the
  * handler runs, the kind of the error decides the status. When a handler fails, the response has status 200, with two exceptions. For some
- * errors, the specification demands status 400. An error that `overloaded` makes has status 503. `RequestState` makes its errors with
+ * errors, the specification demands status 400. An error from `overloaded` has status 503. `RequestState` makes its errors with
  * `overloaded`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages

@@ -51,7 +51,7 @@ export class ForwardedRequests {
       ...[...this.served.values()].map(({ from }) => from)
     ])
 
-  /** Whether no other node is serving a request that arrived here. */
+  /** Gives `true` when no other node is serving a request that arrived at this node. */
   get isIdle(): boolean {
     return this.forwards.size === 0
   }

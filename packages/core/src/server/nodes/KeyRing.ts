@@ -1,8 +1,8 @@
 /**
  * Makes `SealKeys` from one text that all nodes share in a store (for `RedisSealKeys` and `SqlSealKeys`). The text contains the keys. A
- * node replaces the text only if no other node has changed it meanwhile. So when two nodes replace an old key at the same time, only one of
- * them succeeds. The store contains the secrets without encryption. The clock of the store decides when a key is replaced and when a sealed
- * state expires, because the clocks of two nodes may differ.
+ * node replaces the text only if no other node has changed the text since this node read it. So when two nodes replace an old key at the
+ * same time, only one of them succeeds. The store contains the secrets without encryption. The clock of the store decides when a key is
+ * replaced and when a sealed state expires, because the clocks of two nodes may differ.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -54,7 +54,7 @@ export const hold = <E>(
       const left = renewed + millis - at
       return left > 0 ? Effect.zipRight(Effect.sleep(left), expired) : Deferred.succeed(lost, undefined)
     })
-    // Renewals begin at fixed times, also when the store has not answered the previous renewal.
+    // Renewals begin at fixed times, even when the store has not answered the previous renewal.
     const attempt = Effect.fork(TimeLimit.end(renewing, millis))
     yield* Effect.forkScoped(Effect.repeat(attempt, Schedule.fixed(period)))
     yield* Effect.forkScoped(expired)

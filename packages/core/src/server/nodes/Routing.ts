@@ -109,7 +109,7 @@ export class Routing {
           if (this.isDraining) return refuse(Refusal.closing)
           const claim = Effect.tapError(membership.claim(session, entry.epoch), () => this.doubt(entry, place))
           return Effect.flatMap(claim, (claimed) => {
-            // When this node has lost its lease meanwhile, it must not use its old name.
+            // This node may have lost its lease while the directory stored the claim. Then this node must not use its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
             this.doubts.delete(session)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here

@@ -91,7 +91,7 @@ export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
     : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
 }
 
-/** Whether a failure decides the response, also when the definition of the handler does not declare this failure. */
+/** Whether a failure decides the response, even when the definition of the handler does not declare this failure. */
 export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
   failure instanceof ExtendedResult || failure instanceof HttpRefusal

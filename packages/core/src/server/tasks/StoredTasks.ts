@@ -393,8 +393,8 @@ export class StoredTasks {
 
   /**
    * Stores the end of a task, and gives the task as the store then has it. A task that has already ended keeps its earlier end. While the
-   * store does not answer, tries again. An interruption takes effect only between two attempts. Gives `None` when the store does not have
-   * the task any more, or refuses its end.
+   * store does not answer, tries again. If this effect is interrupted, it ends only between two attempts. Gives `None` when the store does
+   * not have the task any more, or refuses its end.
    */
   end(
     { owner, taskId }: StoredTask,
@@ -486,7 +486,9 @@ const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): Tasks.Task
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
 
-/** Makes the client's error from a failure of the store. Only for a reached limit, the client gets the message of the store. */
+/**
+ * Makes the client's error from a failure of the store. The client gets the message of the store only when a limit of the store is reached.
+ */
 export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
   Effect.fail(reason === "Refused" ? refused : failure(message, reason))
 
