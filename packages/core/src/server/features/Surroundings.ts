@@ -6,7 +6,7 @@
  *
  * Services and checks run in the order in which the application has added them. The middleware runs after all services and checks. So
  * middleware gets decoded arguments, and an error about arguments never reveals a hidden entry to a client. An entry is visible to a
- * request when every check gives true. When a service before a check refuses the request, the entry is hidden.
+ * request when every check gives true. The entry is also hidden when a service that runs before a check refuses the request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -6,8 +6,8 @@
  *
  * Middleware, and the check of HTTP headers that repeat arguments, must get the same arguments as the handler. So the module stores two
  * kinds of arguments until the message is garbage-collected: arguments that middleware or the check has read, and repaired arguments.
- * Middleware and the check cannot wait for an asynchronous decoder. After they have read the arguments of such a decoder, the module does
- * not repair these arguments.
+ * Middleware and the check cannot wait for an asynchronous decoder. If they have read the arguments of a tool with such a decoder, the
+ * module does not repair these arguments afterwards.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

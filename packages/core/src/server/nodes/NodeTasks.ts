@@ -1,7 +1,7 @@
 /**
- * Wraps the `TaskStore` that several nodes share, for `TasksServer`. Each task contains the name of the node that runs the task. When this
- * node has ended, this module ends the task as `failed`. Otherwise the task of a killed node would keep its status until its time to live
- * has passed. A detached task (`DetachedTask`) contains no node, so it does not end with a node.
+ * Wraps the `TaskStore` that several nodes share, for `TasksServer`. Each task contains the name of the node that runs the task. When the
+ * node of a task has ended, this module ends the task as `failed`. Otherwise the task would keep its status until its time to live has
+ * passed. A detached task (`DetachedTask`) contains no name of a node, so the end of a node does not end this task.
  *
  * Mutable fields: `name` is the name of this node, and changes when the node has lost its lease. `names` contains all names that this node
  * has had. `missing` contains the nodes that were not alive, each with the time at which this node first noticed this. `doubted` is the

@@ -3,10 +3,11 @@
  * passes the request on. When the node of the session has ended, this node takes the session over: it "claims" the session in the
  * directory.
  *
- * A claim may succeed in the directory although the answer of the directory is lost. `doubts` contains the sessions whose claim has an
- * unknown result, and the new epoch of each session. (The epoch of a session grows by one with each claim.) Before this node serves a
- * session, it removes the session from `doubts`. Otherwise an old answer of the directory could make this node begin the session a second
- * time in the same epoch. `place` is set while this node is a member. When `isDraining` is true, this node claims no sessions.
+ * A claim may succeed in the directory although this node does not get the answer of the directory. Then this node does not know the result
+ * of the claim. `doubts` contains the sessions with such a claim, and the new epoch of each session. The epoch is a number that grows by
+ * one with each claim. Before this node serves a session, it removes the session from `doubts`. Otherwise an old answer of the directory
+ * could make this node begin the session a second time in the same epoch. `place` is set while this node is a member. When `isDraining` is
+ * true, this node claims no sessions.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
