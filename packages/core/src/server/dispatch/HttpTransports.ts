@@ -4,7 +4,8 @@
  * `modern/Http` serves modern messages (revision 2026-07-28). `legacy/Sse` has a separate path.
  *
  * Legacy and modern messages use the same path, so this module chooses the transport of each POST. A server that supports only legacy or
- * only modern messages refuses the other messages. From the error, a client that supports both learns which messages to send.
+ * only modern messages refuses the other messages. From the error, a client that supports legacy and modern messages learns which messages
+ * to send.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

@@ -1,7 +1,7 @@
 /**
  * Encodes and decodes the ids of events of a session. `ResumableStream` writes the ids, and `Http` reads them. An id contains the name of a
- * stream of the session, and the position of the event on this stream. `decode` accepts an id only together with its session. The id of an
- * event does not reveal the id of the session.
+ * stream of the session, and the position of the event on this stream. `decode` gets the id of an event and the id of a session. It accepts
+ * the id of the event only if the event belongs to this session. The id of an event does not reveal the id of the session.
  *
  * The name of a stream ends with the authorization scopes that the call of the stream requires. So each node can read these scopes, even
  * when another node has stored the stream. A client cannot remove the scopes: without the scopes, the name is the name of a different

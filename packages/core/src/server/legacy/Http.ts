@@ -1,7 +1,7 @@
 /**
  * Streamable HTTP with sessions, for revisions up to 2025-11-25. `initialize` opens a session. A POST contains the client's messages. A GET
- * opens the standalone stream, on which the server sends messages outside of requests, or resumes a stream. A DELETE ends the session.
- * `dispatch/HttpTransports` gives this module each request that `dispatch/Stages` has checked and read.
+ * opens the standalone stream, on which the server sends messages outside of requests. A GET with the header `Last-Event-ID` resumes a
+ * stream. A DELETE ends the session. `dispatch/HttpTransports` gives this module each request that `dispatch/Stages` has checked and read.
  *
  * This module finds the `HttpSession` of a message, and gives the message to the session. The session's conversation sends the answer
  * through a `Post`.

@@ -3,8 +3,8 @@
  * POSTs that clients can resume. `Http` opens and finds sessions. All parts of a session end with the session.
  *
  * The state is in mutable fields, not in a fiber or a scope. So an idle session needs only about 4 KB, for this object, its transport
- * (`Standalone`) and its conversation. `ended` is true when the session has ended. `streams` exists only while clients can resume a stream,
- * and `waiting` only while requests run.
+ * (`Standalone`) and its conversation. `ended` is true when the session has ended. `streams` exists only while clients can resume a stream.
+ * `waiting` exists only while requests run.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as Effect from "effect/Effect"
