@@ -41,7 +41,7 @@ import * as Dispatch from "./Dispatch.js"
 import * as ServerTasks from "./ServerTasks.js"
 import { Tracing } from "./Tracing.js"
 
-/** The options of `McpServer.layer`. `McpServer.Options` describes each of them. */
+/** The options of `McpServer.layer`. `McpServer.Options` describes each option. */
 export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "report"> {
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   readonly instructions?: string | undefined
@@ -90,7 +90,8 @@ export const make = <E>(
     const { tasks } = place
     if (tasks === undefined) yield* warnOfTasks(registry, versions)
     const limits = ResolvedLimits.ofServer(options.limits)
-    // Made when a request first needs it, because Node then loads its cryptography. Most servers never encrypt a state.
+    // The server makes these keys only when a request first needs them, because making keys loads Node's cryptography. Most servers never
+    // encrypt a state.
     const random = yield* SealKeys.memory({ every: Infinity })
     const sealKeys = options.stateSecrets === undefined
       ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), () => random)

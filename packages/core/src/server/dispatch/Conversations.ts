@@ -48,7 +48,7 @@ export interface Conversations {
    * not read the transport.
    */
   readonly read: (transport: Transport, caller?: Caller) => ReadConversation
-  /** Begins a conversation. The caller passes the messages to it. `onEnd` runs when the server closes the conversation. */
+  /** Begins a conversation. The caller passes the messages to it. The server calls `onEnd` when it closes the conversation. */
   readonly feed: Open
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
@@ -206,7 +206,8 @@ class ServerConversations implements Conversations {
       )
     )
     const close: Effect.Effect<void> = pipe.close.pipe(
-      // After closing, because the last responses need the transport. The fiber that reads a transport may be uninterruptible.
+      // This code interrupts the reader after it has closed the conversations, because the last responses need the transport. The fiber
+      // that reads a transport may be uninterruptible.
       Effect.zipRight(Effect.suspend(() => {
         EffectInternals.interrupt(reader)
         return TimeLimit.exit(reader, options.closeTimeout)
@@ -254,8 +255,8 @@ class ServerConversations implements Conversations {
 }
 
 /**
- * Makes a transport that adds the user of the caller to each message. `before` finds the user. Run `before` before you read the first
- * message.
+ * Makes a transport that adds the user of the caller to each message. The effect `before` finds the user. Run this effect before you read
+ * the first message.
  */
 const identify = (
   authenticate: Authentication.Authenticate,

@@ -281,7 +281,7 @@ const single = (
     const user = authenticate === undefined ? Effect.succeed(ANYBODY) : Authentication.find(authenticate, caller)
     return Stream.unwrapScoped(Effect.flatMap(Effect.either(user), (found) => {
       if (Message.isMalformed(incoming)) return Effect.succeed(ofMalformed(incoming))
-      // The server has sent no request whose response this could be.
+      // Drops the response, because the server has sent no request to which the response could belong.
       if (Message.isResponse(incoming)) return Effect.succeed(Stream.empty)
       const chosen = choose(incoming, headers?.[VERSION])
       const era = typeof chosen === "string" ? chosen : legacy === undefined ? "modern" : "legacy"

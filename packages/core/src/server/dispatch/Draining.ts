@@ -1,11 +1,11 @@
 /**
  * Drains an `Endpoint` before the endpoint closes. A draining endpoint starts no new requests, and waits until all running requests have
- * ended. Where other nodes serve the same clients, the endpoint then refuses requests until no more requests arrive. In this time, proxies
- * notice that they must send requests to the other nodes. `Stages` counts the requests that arrive, and `HttpTransports` refuses new
- * sessions.
+ * ended. When other nodes serve the same clients, the endpoint then refuses new requests until no more requests arrive. During this time,
+ * proxies notice that they must send requests to the other nodes. `Stages` counts the requests that arrive, and `HttpTransports` refuses
+ * new sessions.
  *
- * Two fields are mutable. `hasBegun` turns true when draining begins. `arrived` is the number of requests that have arrived; the endpoint
- * writes it.
+ * Two fields are mutable. `hasBegun` turns true when draining begins. `arrived` is the number of requests that have arrived, and `Stages`
+ * increments this number.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

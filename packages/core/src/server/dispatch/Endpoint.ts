@@ -3,7 +3,7 @@
  * the transport that serves the request. `HttpTransports` finds the transport for a path and for the revision of a message.
  *
  * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call this module with an `HttpExchange` for each
- * request. The sockets belong to these modules, and the fibers of handlers belong to the dispatcher.
+ * request. These modules manage the sockets, and the dispatcher manages the fibers of handlers.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

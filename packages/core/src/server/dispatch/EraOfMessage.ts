@@ -92,7 +92,7 @@ export const side = (
   connection: Connection,
   versions: ReadonlyArray<Version.Version>
 ): Side => {
-  // A conversation has a scope.
+  // The connection of a conversation always has a scope.
   const piped = modern?.piped(connection.scope!)
   if (legacy === undefined) return onlyModern(modern!, piped!, versions)
   const ofLegacy = legacy.to(connection)

@@ -3,8 +3,9 @@
  * closes. `legacy/Http` (with sessions) or `legacy/Stateless` (without sessions) serves legacy messages (revisions up to 2025-11-25).
  * `modern/Http` serves modern messages (revision 2026-07-28). `legacy/Sse` has a separate path.
  *
- * Legacy and modern messages use the same path, so this module chooses the transport of each POST. A server with only one of the two
- * refuses the other messages. From the error, a client that supports both learns which messages to send.
+ * Legacy and modern messages use the same path, so this module chooses the transport of each POST. A server that supports only legacy or
+ * only modern messages refuses the other messages. From the error, a client that supports legacy and modern messages learns which messages
+ * to send.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

@@ -5,8 +5,8 @@
  * The conversation of the earlier client ends when all requests of the earlier client have ended.
  *
  * Mutable fields: `current` is the conversation that receives messages. `earlier` contains the earlier conversations whose requests still
- * run, the oldest first. There are only a few of them, because each new request checks all of them. `ending` contains the conversations
- * that have not ended yet. `replaced` completes when another client comes; the heartbeat waits for it.
+ * run, the oldest first. The number of earlier conversations is limited, because each new request checks all of them. `ending` contains the
+ * conversations that have not ended yet. `replaced` completes when another client comes; the heartbeat waits for it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */

@@ -1,7 +1,7 @@
 /**
- * The tasks of a server: the runner of the tasks, and the code that only a server with tasks needs. `TasksServer.layer` registers all of
- * this in the `TasksPlace` of its server. `Build` makes the `TasksPlace`, and `Dispatch` reads it. So servers without tasks load no code
- * for tasks.
+ * Contains the tasks of a server: the runner of the tasks, and the code that only a server with tasks needs. `TasksServer.layer` registers
+ * all of this in the `TasksPlace` of its server. `Build` makes the `TasksPlace`, and `Dispatch` reads it. So servers without tasks load no
+ * code for tasks.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /**
  * Makes the stages of the HTTP endpoint, for `Endpoint`. A stage is a step that each request passes, such as authentication or reading the
- * body. There are two lists: for a request that arrived at this node, and for a request that another node has passed on. This node
- * authenticates also a request that another node has passed on. `http/Stage` runs the stages, and `HttpTransports` finds the transport that
- * serves a path.
+ * body. There are two lists. One list is for a request that arrived at this node. The other list is for a request that another node has
+ * passed on; this list also authenticates the sender. `http/Stage` runs the stages, and `HttpTransports` finds the transport that serves a
+ * path.
  *
  * `make` makes the lists. Each other function makes one stage. The arguments of the function are the parts of the endpoint that the stage
  * needs, so that a test can run the stage alone. A stage that needs no part of the endpoint is a value.
@@ -142,7 +142,8 @@ export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, voi
 })
 
 /**
- * Answers with a JSON document that every page may read, such as the metadata of the authorization. This needs no authentication.
+ * Answers with a JSON document that every page may read, such as the metadata of the authorization. A client needs no authentication to
+ * read the document.
  */
 export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
   name: "document",

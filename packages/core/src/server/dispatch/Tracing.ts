@@ -15,8 +15,8 @@ export interface TracingService {
   /** Gives a function that makes a span for each POST of an endpoint. `hasUsers` tells whether the server has an authenticator. */
   readonly exchanges: (hasUsers: boolean) => Effect.Effect<(exchange: HttpExchange) => HttpExchange>
   /**
-   * Run this effect when a session begins. It gives another effect: run that effect when the session ends, to record how long the session
-   * has lasted.
+   * Records the beginning of a session. Run this effect when a session begins. The effect gives a second effect. Run the second effect when
+   * the session ends, to record how long the session has lasted.
    */
   readonly session: Effect.Effect<Effect.Effect<void>>
 }

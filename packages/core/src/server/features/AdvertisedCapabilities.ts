@@ -1,8 +1,8 @@
 /**
  * Computes the capabilities that a server advertises: the capabilities of its features and of registered handlers, and the capabilities
- * from its options. This module also computes the instructions of the server. `dispatch/Build` calls this module. `legacy/Initialize` reads
- * the capabilities when it answers `initialize`, and `modern/Era` when it answers `server/discover`. With `fromPath`, `modern/Questions`
- * names the capability that a client lacks.
+ * from its options. This module also computes the instructions of the server. `dispatch/Build` calls this module. `legacy/Initialize` sends
+ * the capabilities in its answer to `initialize`, and `modern/Era` in its answer to `server/discover`. `modern/Questions` uses `fromPath`
+ * to name the capability that a client lacks.
  */
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -22,7 +22,7 @@ export const make = (
   let revision = -1
   let described: ReadonlyArray<Description> = []
   return () => {
-    // The numbers `revision` only grow, so their sum changes when one of them changes.
+    // Each number `revision` only grows, so the sum changes when one number changes.
     const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
     if (
       now !== revision || described.length !== descriptions.size || !described.every((one) => descriptions.has(one))

@@ -1,7 +1,7 @@
 /**
  * Combines the announcements of several changes of an `EntryTable`, for `Registry`. An announcement is a function that tells listeners of a
- * change. During a batch, announcements wait. When the batch has ended, each announcement runs one time. A fiber that was started in the
- * batch may continue after the batch. Then its announcements run immediately.
+ * change. During a batch, announcements wait. When the batch has ended, each announcement runs one time. A fiber that code starts during a
+ * batch may continue after the batch. Such a fiber's announcements after the batch run immediately.
  */
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"

@@ -71,7 +71,7 @@ const none: Completion.CompleteResult = { completion: { values: [], total: 0, ha
 /** A prompt, resource template or resource that a completion request may name. */
 interface Completable {
   readonly entry: Registered & { readonly completers: Completers }
-  /** The description of the entry for middleware. */
+  /** Makes the description of the entry that middleware gets. */
   readonly described: () => Extract<Use, { kind: "completion" }>["entry"]
   /** The names of the arguments; `undefined` for a resource with a fixed URI, which has no arguments. */
   readonly names: ReadonlySet<string> | undefined

@@ -1,12 +1,12 @@
 /**
- * A table of the `Registry`: entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. The table
- * does not depend on the kind of its entries. Code that caches a result made from entries must make the result again when `revision`
- * changes.
+ * A table of the `Registry`: entries of one kind, by key. Each entry belongs to a scope. When the scope closes, the table removes the
+ * entry. The table does not depend on the kind of its entries. Code that caches a result made from entries must make the result again when
+ * `revision` changes.
  *
  * The fields change together: each change of `byKey` also changes `equals` and increments `revision`, and then the table calls the
- * listeners. `yielding` contains the entries that were registered with the option `yields`. Another entry with the same key may replace
- * such an entry. `behind` contains, by key, the entries that are replaced at the moment. When the used entry is removed, the first of them
- * is used again.
+ * listeners. `yielding` contains the entries that the application has registered with the option `yields`. Another entry with the same key
+ * may replace such an entry. `behind` contains, for each key, the entries that another entry currently replaces. When the replacing entry
+ * is removed, the table uses the first of the replaced entries again.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -28,7 +28,7 @@ export class EntryTable<in out A> {
     /** The kind of the entries in the error message for a duplicate, for example `tools named`. */
     private readonly kind: string,
     private readonly keyOf: (entry: A) => string,
-    /** Gives the same text for two keys that count as equal. Default: no two different keys count as equal. */
+    /** Gives the same text for two keys that count as equal. By default, different keys never count as equal. */
     private readonly normal?: (key: string) => string
   ) {}
 

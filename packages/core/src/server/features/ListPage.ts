@@ -1,8 +1,8 @@
 /**
  * Cuts a list into pages, for `PagedList` and for the lists of skills (`SkillIndex` and `SkillRequests` of package `extensions`).
- * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor contains the last key of its page. So a client that reads page
- * after page gets each entry once, also when other entries are added or removed between two pages. Every instance of a server accepts the
- * cursors of every other instance.
+ * `runtime/Paging` makes the cursors. The list is sorted by key, and a cursor contains the last key of its page. So a client that reads
+ * page after page gets each entry once, even when the server adds or removes other entries between two pages. Every instance of a server
+ * accepts the cursors of every other instance.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  */

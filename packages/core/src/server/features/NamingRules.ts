@@ -1,8 +1,8 @@
 /**
  * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of `_meta`, the `src`
- * of an icon. `McpServer` calls `warn` when it makes a feature of the definition; `dispatch/Build` calls it for the server's own name and
- * icons. The server still registers the definition, because most clients accept such names. There is one exception: when the `src` of an
- * icon could run a program, the server does not register the definition. `protocol/rules/MetaKey` has the rules of keys.
+ * of an icon. `McpServer` calls `warn` when it makes a feature from the definition. `dispatch/Build` calls `warn` for the server's own name
+ * and icons. The server still registers the definition, because most clients accept such names. There is one exception. When opening the
+ * `src` of an icon could run a program, the server does not register the definition. `protocol/rules/MetaKey` has the rules of keys.
  */
 import * as Effect from "effect/Effect"
 import { type Icon, isUnsafe } from "../../protocol/Implementation.js"

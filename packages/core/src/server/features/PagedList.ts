@@ -83,7 +83,7 @@ type ListHints = () => Hints | undefined
 
 const noHints: ListHints = () => undefined
 
-/** Makes the function that gives the cache hints of a list of these entries. `own` are the hints of the method. */
+/** Makes the function that gives the cache hints of a list of these entries. `own` are the hints of the list method. */
 export const hintsOf = (entries: ReadonlyArray<Registered>, own: Hints): ListHints => {
   const given = new Set(entries.filter(({ isListed }) => isListed !== false).map(({ listHints }) => listHints))
   return [...given].every((one) => one === undefined)

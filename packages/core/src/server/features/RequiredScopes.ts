@@ -35,7 +35,10 @@ export const ofTask = (tasks: StoredTasks): TaskScopes => (incoming, owner) => {
 export const make = (registry: RegistryService): RequiredScopes => {
   const { handlers, prompts, templates, tools } = registry
 
-  /** Finds the entry that reads a URI. When several templates match, the server checks the other templates later, when they read. */
+  /**
+   * Finds the entry that reads a URI. When several templates match, gives only the first template. The server checks the scopes of each
+   * other template when it reads through that template.
+   */
   const at = (uri: unknown): Registered | undefined =>
     typeof uri === "string" ? Resources.subscribable(registry, uri) : undefined
 

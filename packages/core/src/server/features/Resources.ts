@@ -189,7 +189,7 @@ export const hidden = (
     })
   })
 
-/** Gives the entries that read a URI. A resource comes before all templates, also where the resource is hidden from the request. */
+/** Gives the entries that read a URI. A resource comes before all templates, even when the resource is hidden from the request. */
 const at = (registry: RegistryService, uri: string): ReadonlyArray<Registered> => {
   const resource = registry.resources.get(uri)
   return resource === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [resource]

@@ -1,7 +1,7 @@
 /**
  * Makes the registry for a feature layer to which the application has applied a function of `Feature` or `FeatureMiddleware`. The function
- * adds a `Surrounding` to every entry of the layer: a service, a check, scopes or middleware. `Surroundings` runs them. The entries go into
- * the tables of the server. `dispatch/Build` gives features their registry with `contextOf`.
+ * adds a `Surrounding` to every entry of the layer: a service, a check, scopes or middleware. `Surroundings` runs these surroundings. The
+ * registry adds the entries to the tables of the server. `dispatch/Build` gives features their registry with `contextOf`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -6,7 +6,7 @@
  *
  * Services and checks run in the order in which the application has added them. The middleware runs after all services and checks. So
  * middleware gets decoded arguments, and an error about arguments never reveals a hidden entry to a client. An entry is visible to a
- * request when every check gives true. When a service before a check refuses the request, the entry is hidden.
+ * request when every check gives true. The entry is also hidden when a service that runs before a check refuses the request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -45,7 +45,7 @@ export const serve = (
     ? { effect, context: entry.context }
     : Route.served(runUse(entry, effect, hidden, settle))
 
-/** As `serve`, for an effect that serves only a part of a request. */
+/** Does the same as `serve`, for an effect that serves only a part of a request. */
 export const runUse = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -116,7 +116,7 @@ export const use = <A>(
   )
 }
 
-/** A use of any kind, without the member `Member`. */
+/** A `Use` of any kind, without the member `Member`. */
 type UseWithout<Member extends string> = Use extends infer Each ? Each extends Use ? Omit<Each, Member> : never : never
 
 /** The tables of the registry whose entries can have a `Surrounding`. */
@@ -172,7 +172,7 @@ const described = <Kind extends string, A>(kind: Kind, name: string, entry: Adve
   scopes: scopesOf(entry)
 })
 
-/** As `run`. Also runs `hidden` when a service refuses the request before the effect has begun. */
+/** Runs an effect of an entry, like `run`. Also runs `hidden` when a service refuses the request before the effect has begun. */
 export const runUnlessRefused = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,

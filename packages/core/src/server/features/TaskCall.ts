@@ -166,7 +166,7 @@ interface Self {
   isCancelled: boolean
 }
 
-/** Begins the task, unless it has begun. */
+/** Begins the task. Does nothing when the task has already begun. */
 const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }: Self): Effect.Effect<void, AskError> =>
   Effect.uninterruptible(
     beginning.run(Effect.suspend(() =>
@@ -205,7 +205,10 @@ const handle = (
 const withSession = (context: Context.Context<any>, own: HandlerContext): Context.Context<any> =>
   context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own))
 
-/** Runs when the request was interrupted. If the task has begun, its handler goes on. Otherwise this function interrupts the handler. */
+/**
+ * Handles the interruption of the request. If the task has begun, the handler of the task goes on. Otherwise this function interrupts the
+ * handler.
+ */
 const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unknown> =>
   Effect.suspend(() => {
     if (self.own.task !== undefined) return Effect.void

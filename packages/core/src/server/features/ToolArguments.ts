@@ -6,8 +6,8 @@
  *
  * Middleware, and the check of HTTP headers that repeat arguments, must get the same arguments as the handler. So the module stores two
  * kinds of arguments until the message is garbage-collected: arguments that middleware or the check has read, and repaired arguments.
- * Middleware and the check cannot wait for an asynchronous decoder. After they have read the arguments of such a decoder, the module does
- * not repair these arguments.
+ * Middleware and the check cannot wait for an asynchronous decoder. If they have read the arguments of a tool with such a decoder, the
+ * module does not repair these arguments afterwards.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -65,7 +65,7 @@ interface Read {
 
 interface Self extends Options {
   readonly tools: Pick<RegistryService["tools"], "get">
-  /** The stored arguments of calls, by the parameters as the client sent them. */
+  /** The stored arguments of calls. The key is the object with the parameters as the client sent them. */
   readonly remembered: WeakMap<JsonObject, Read>
   /** The functions that find unknown names, by the schema of the arguments. */
   readonly unknownIn: WeakMap<JsonObject, ArgumentNames.Find>
@@ -209,7 +209,7 @@ const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIss
     issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
     ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
   ]
-  // A result, and not an error, also with revision 2025-06-18 or earlier: a host shows its model the results of tools, but not errors.
+  // With every revision, the client gets a result and not an error, because a host shows its model the results of tools, but not errors.
   return Effect.succeed({
     content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
     isError: true

@@ -3,8 +3,8 @@
  * platform wants an Effect that gives a response, and pulls the body of the response. This module translates between the two.
  * `HttpEndpoint` makes one exchange for each request.
  *
- * The fields of the classes are mutable, because plain functions change them. `next` resumes the Effect that the platform runs. Each step
- * (reading the body, answering) sets a new `next`, and begins only after `next` is set.
+ * The fields of the classes are mutable, because plain functions change them. `next` resumes the Effect that the platform runs. There are
+ * two steps: reading the body, and answering. Each step first sets a new `next`, and then begins.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"

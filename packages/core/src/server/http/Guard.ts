@@ -15,7 +15,7 @@ import * as Refusal from "./Refusal.js"
 export interface Guard {
   /**
    * Gives the refusal of a request whose Host or Origin is not allowed; `undefined` when both are allowed. When the options name no hosts,
-   * and the server listens on an address that is known and not loopback, any host is allowed.
+   * any host is allowed if the endpoint knows that the server listens on an address other than loopback.
    */
   readonly check: (headers: Headers, server?: Pick<HttpExchange, "isLocal">) => HttpRefusal | undefined
   /** Gives the CORS headers of the answer to a page; `undefined` for a request without the header Origin. */
@@ -115,8 +115,8 @@ const ALLOWED = [
 ]
 
 /**
- * Gives the requested headers that repeat arguments of tools. Their names depend on the tools, so there is no fixed list. A name may
- * contain every character that HTTP allows in the name of a header (RFC 9110, 5.6.2).
+ * Gives the requested headers that repeat arguments of tools. The names of these headers depend on the tools, so there is no fixed list. A
+ * name may contain every character that HTTP allows in the name of a header (RFC 9110, 5.6.2).
  */
 const parameters = (requested: string | undefined): ReadonlyArray<string> =>
   requested === undefined || requested.length > MAX_REQUESTED

@@ -3,8 +3,8 @@
  * ready for requests. `dispatch/Endpoint` calls `make`, and `dispatch/Stages` gives every GET and HEAD to this module first. An answer
  * contains a status and one word, and reveals nothing else about the server.
  *
- * Probes that arrive while a check runs get the result of this check. For the time `maxAge`, this module reuses the last result. So many
- * probes do not make a check run more often, and a check never runs twice at the same time.
+ * Probes that arrive while a check runs get the result of this check. For the time `maxAge`, this module reuses the last result. So a large
+ * number of probes does not make a check run more often, and a check never runs twice at the same time.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -61,7 +61,7 @@ interface Probe {
   readonly check: Effect.Effect<boolean>
   /** How long this module reuses a result, in milliseconds. */
   readonly maxAge: number
-  /** Whether a positive answer is possible. If `false`, the answer is negative whatever the check says. */
+  /** Whether a positive answer is possible. If this function gives `false`, the answer is negative, whatever the result of the check is. */
   readonly mayPass: () => boolean
   /** The requests that the running check will answer. `receive` adds requests, `answerAll` removes them. */
   readonly waiting: Array<Probed>

@@ -1,7 +1,7 @@
 /**
  * One HTTP request, and the functions that answer the request. This is the interface between the endpoint, which has no sockets, and the
- * HTTP server, which has the sockets. `AppExchange`, `WebExchange`, and `NodeExchange` of the node package, each implement it for a
- * platform; `nodes/ForwardedRequests` implements it for a request that arrived at another node.
+ * HTTP server, which has the sockets. `AppExchange`, `WebExchange`, and `NodeExchange` of the node package implement this interface, each
+ * for one platform. `nodes/ForwardedRequests` implements it for a request that arrived at another node.
  *
  * All members are plain functions, not effects. So a request needs no fiber except the fiber of its handler. The endpoint never sets a
  * member of an exchange. It stores the facts that it finds about a request in a `Stage.Passage`. After the stages, code of the endpoint
@@ -24,7 +24,7 @@ export interface Arrived extends Brought {
   readonly method: string
   /** The path and the query, in the form in which the endpoint compares them with its own path. */
   readonly url: string
-  /** The whole path in the client's request, also where a router has removed the beginning of `url`. */
+  /** The whole path in the client's request. A router may have removed the beginning of `url`, but not of this path. */
   readonly path: string
   readonly headers: Headers
   /**
@@ -61,7 +61,10 @@ export interface HttpExchange extends Arrived {
    * released the session.
    */
   readonly moved?: ((isDraining: boolean) => void) | undefined
-  /** Exists only for a request that another node has passed on. Call this function before a part of the request runs. */
+  /**
+   * Tells the exchange that the request begins to run at this node. Call this function before a part of the request runs. Exists only for a
+   * request that another node has passed on.
+   */
   readonly begins?: (() => void) | undefined
 }
 
@@ -97,8 +100,9 @@ export interface SlowReaders {
    */
   readonly watch: (held: number, cut: () => void) => () => void
   /**
-   * Starts a timer for the deadlines of streams, for the current request. Returns a function that stops this timer. Some platforms end a
-   * timer together with the request that started the timer. So the timer that all requests share may have ended.
+   * Starts a timer for the deadlines of streams, for the current request. Returns a function that stops this timer. An exchange needs its
+   * own timer on a platform that ends a timer together with the request that started the timer. On such a platform, the timer that all
+   * requests share may have ended.
    */
   readonly tick: () => () => void
 }

@@ -1,7 +1,7 @@
 /**
- * Decides whether the answer to a POST is JSON or an event stream, for `legacy/Post` and `modern/Http`. The answer is JSON when the server
- * sends nothing before the response, and the endpoint does not prefer streams. When the server sends a message before the response, the
- * answer is a stream. A refusal has an HTTP status, so the answer is JSON if no stream has begun.
+ * Decides whether the answer to a POST is JSON or an event stream, for `legacy/Post` and `modern/Http`. When the server sends a message
+ * before the response, the answer is a stream. When the server sends nothing before the response, the answer is JSON, unless the endpoint
+ * prefers streams. A refusal that comes before a stream has begun is always JSON, because the refusal needs its own HTTP status.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */

@@ -1,8 +1,8 @@
 /**
- * Decides when the endpoint parses a long body, for the stage `body` of `dispatch/Stages`. To parse and check a text of megabytes, and to
- * call a handler, blocks the event loop for tens of milliseconds. During this time the process answers no other client, and cannot renew
- * its lease. So the endpoint parses long bodies one after another, with a turn of the event loop between them, and alternates between the
- * users. A short body does not wait.
+ * Decides when the endpoint parses a long body, for the stage `body` of `dispatch/Stages`. Parsing and checking a text of megabytes blocks
+ * the event loop for tens of milliseconds. During this time the process answers no other client. A node of a server with several nodes also
+ * cannot renew its lease. So the endpoint parses long bodies one after another, with a turn of the event loop between them, and alternates
+ * between the users. A short body does not wait.
  *
  * Mutable fields: `waiting` contains the waiting bodies of each user, and only users with a waiting body. The first user in `waiting` is
  * the next. `held` is the number of characters of all waiting bodies. `left` says how many characters this module may still give to the
@@ -34,7 +34,7 @@ export class LongBodies {
   private isDue = false
 
   constructor(
-    /** How many characters may wait. One user may have half of them. */
+    /** The greatest number of characters of all waiting bodies. The waiting bodies of one user may have half of this number. */
     private readonly max: number,
     /** Calls back in the next turn of the event loop. */
     private readonly onNextTurn: (run: () => void) => void

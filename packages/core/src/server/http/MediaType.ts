@@ -34,8 +34,9 @@ let last: { readonly accept: string | undefined; readonly accepted: Accepted } =
 export type Form = "auto" | "json" | "stream"
 
 /**
- * Gives the form of the response to a POST. When the client accepts both forms, gives the form that the endpoint prefers. Clients MUST
- * accept both forms, but many clients accept only one form; then gives this form. `undefined` for a client that accepts no form.
+ * Gives the form of the response to a POST. When the client accepts both forms, gives the form that the endpoint prefers. When the client
+ * accepts only one form, gives this form. (Clients MUST accept both forms, but many clients accept only one.) Gives `undefined` when the
+ * client accepts no form.
  */
 export const formOf = (accept: string | undefined, preferred: Form): Form | undefined => {
   const { events, json } = accepted(accept)

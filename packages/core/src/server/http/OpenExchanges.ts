@@ -1,8 +1,8 @@
 /**
  * Stores the open HTTP requests of a handler on an HTTP server that the application has started, for `WebHandler` and for `NodeHandler` of
- * the node package. Examples are Express, Fastify, or a platform that calls a function from `Request` to `Response`. When the handler
- * closes, this module ends the open requests, and waits until the clients have read the answers. After the deadline, this module cuts off
- * the remaining answers.
+ * the node package. Examples of such servers are Express, Fastify, and platforms that call a function from `Request` to `Response`. When
+ * the handler closes, this module ends the open requests, and waits until the clients have read the answers. After the deadline, this
+ * module cuts off the remaining answers.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

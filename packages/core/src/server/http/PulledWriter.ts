@@ -20,7 +20,7 @@ export interface Owner {
 /** The object that the platform pulls from. For a web stream it is the controller of the stream. */
 export type Source = Pick<ReadableStreamDefaultController<Uint8Array>, "close" | "enqueue" | "error">
 
-/** When more characters than this wait for a pull, `write` returns `false`. */
+/** `write` returns `false` when more than this number of characters wait for a pull. */
 const HIGH_WATER = 16 * 1024
 
 const bytes = new TextEncoder()
@@ -73,7 +73,7 @@ export class PulledWriter implements Writer {
 
   readonly cut = (): void => {
     if (this.state === "over") return
-    // The owner of the writer has ended the stream itself, so the writer does not call `gone` of the reader.
+    // The owner of the writer has ended the stream. So the writer does not call `gone` of the reader.
     this.state = "ended"
     this.owner.cut()
   }

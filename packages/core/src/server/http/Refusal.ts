@@ -1,6 +1,6 @@
 /**
  * The refusals of HTTP requests that do not depend on the protocol revision, with their status codes and messages. `send` sends a refusal.
- * The error of this refusal has no id, because the endpoint has not read the message yet. `failure` sends an error with an id.
+ * The error that `send` sends has no id, because the endpoint has not read the message yet. `failure` sends an error with an id.
  * `legacy/SessionRefusal` contains the refusals about sessions and their streams.
  */
 import * as Duration from "effect/Duration"
@@ -158,7 +158,7 @@ export const closing: HttpRefusal = make(
   { "retry-after": "1", ...CLOSED }
 )
 
-/** On a server with several nodes: no other node has received the request. */
+/** The refusal on a server with several nodes, when the request did not reach the other node. */
 export const nodeLost: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -166,7 +166,7 @@ export const nodeLost: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** On a server with several nodes: too much text of this node waits for the other nodes. */
+/** The refusal on a server with several nodes, when too much text of this node waits for the other nodes. */
 export const nodeBusy: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -175,8 +175,8 @@ export const nodeBusy: HttpRefusal = make(
 )
 
 /**
- * On a server with several nodes: the client has sent a notification or a response, and this node does not know whether the other node has
- * received this message.
+ * The refusal of a notification or a response on a server with several nodes, when this node does not know whether the other node has
+ * received the message.
  */
 export const nodeSilent: HttpRefusal = make(
   503,

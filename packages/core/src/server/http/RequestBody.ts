@@ -6,7 +6,7 @@
  *
  * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. At the limit,
  * `Bodies` first refuses bodies of unknown senders. Mutable fields: `held` is the number of bytes of all bodies in `open`. `open` contains
- * the oldest body first. `known` and `unknown` contain the bodies that hold bytes, by their senders. While `isWatched` is true, a check of
+ * the oldest body first. `known` and `unknown` contain the bodies that hold bytes, by their senders. `isWatched` is true while a check of
  * the deadlines is scheduled.
  */
 import * as Either from "effect/Either"
@@ -291,7 +291,10 @@ export const readNode = (
   })
 }
 
-/** Whether so many bytes have arrived that this module stops reading. The client may then lose its answer. */
+/**
+ * Whether the client has sent so many bytes beyond the limit that this module stops reading. When reading stops, the client may lose its
+ * answer.
+ */
 const isEndless = ({ maxBytes, size }: OpenBody): boolean => size - maxBytes > MAX_DISCARDED
 
 const answer = (then: (body: string | BodyFault) => void, body: string | BodyFault): () => void => {

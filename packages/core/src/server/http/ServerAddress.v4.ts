@@ -1,4 +1,7 @@
-/** Reads the address of an HTTP server of the platform, under Effect 4, in place of `ServerAddress.ts`. */
+/**
+ * Reads the address of an HTTP server of the platform, for `HttpEndpoint`. Builds for Effect 4 use this file in place of
+ * `ServerAddress.ts`.
+ */
 import type { SocketAddress } from "effect/net/NetAddress"
 import * as NetAddress from "effect/net/NetAddress"
 

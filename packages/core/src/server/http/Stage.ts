@@ -16,7 +16,7 @@ import type {
   Writer
 } from "./HttpExchange.js"
 
-/** The value that a stage returns when no later stage may run now. The stage has answered the request, or calls `pass` later. */
+/** A stage returns this value when no later stage may run now. The stage has answered the request, or calls `pass` later. */
 export const HELD: unique symbol = Symbol.for("@effect-mcp/core/server/Stage/HELD")
 
 export interface Stage<Name extends string, Reads, Finds> {

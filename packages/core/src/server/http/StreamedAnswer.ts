@@ -5,7 +5,8 @@
  *
  * The fields are mutable, so that a push is one synchronous write without a fiber. While `flowing` is true, the queue is empty. `head` is
  * the number of written characters of the first text in the queue. `held` is the number of characters in the queue, and in the piece that
- * the client has not read. When `ending` is true, the answer accepts no more text. `closed` turns true once.
+ * the client has not read. When `ending` is true, the answer accepts no more text, but still writes the text in the queue. `closed` is true
+ * when the answer has ended.
  */
 import * as Effect from "effect/Effect"
 import * as Sse from "../../jsonrpc/Sse.js"
@@ -93,7 +94,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return this.flowing
   }
 
-  /** How many times waiting text was written to the client. */
+  /** How many times this object has written text to the connection. */
   get flushes(): number {
     return this.flushed
   }
@@ -120,7 +121,7 @@ export class EventStream implements Reader, Expirable, Holder {
   end(): void {
     if (this.isClosed) return
     this.ending = true
-    // Closing wakes the senders, too.
+    // `close` also wakes the senders.
     if (this.flowing) this.close(this.writer.end)
     else this.wake()
   }

@@ -2,8 +2,8 @@
  * Counts the text in all answers of one endpoint that clients have not read yet. When the sum exceeds the limit, this object disconnects
  * the client that has read nothing for the longest time, then the next client, and so on, until the sum is within the limit.
  *
- * The fields are mutable, because each write to a slow client changes them. `holders` are the answers that hold text. `total` is the sum of
- * `held` over all holders. `StreamedAnswer`, and `watch` of `EndpointContext`, call `change`.
+ * The fields are mutable, because each write to a slow client changes them. `holders` contains the answers that hold text. `total` is the
+ * sum of `held` over all holders. `StreamedAnswer`, and `watch` of `EndpointContext`, call `change`.
  */
 import * as Metrics from "../telemetry/Metrics.js"
 

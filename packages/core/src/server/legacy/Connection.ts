@@ -2,11 +2,11 @@
  * The state of one legacy client (revisions up to 2025-11-25): the facts that the client sent in `initialize`, the messages that the client
  * wants to receive, the services of the client's session layer, and the `Outbound` for messages outside of any request.
  *
- * Each conversation has one object of this class. The fields are mutable, so requests read them without an effect. One field is the `Phase`
- * of the conversation, and each event that changes the phase has a method. `Handshake`, `Initialize` and `SessionFacts` call these methods.
- * `Initialize` also sets the services and the facts of the client. When this node takes a session over, `SessionFacts` sets the facts.
- * `Conversations` sets `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log level, and
- * `Subscriptions` sets the subscriptions.
+ * Each conversation has one object of this class. The fields are mutable, so that requests read them without an effect. One field is the
+ * `Phase` of the conversation. For each event that changes the phase, this class has a method. `Handshake`, `Initialize` and `SessionFacts`
+ * call these methods. `Initialize` also sets the services and the facts of the client. When this node takes a session over, `SessionFacts`
+ * sets the facts. `Conversations` sets `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log
+ * level, and `Subscriptions` sets the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -52,8 +52,8 @@ export const MAX_NOTIFICATIONS = 256
 export type Phase =
   | { readonly _tag: "New" }
   /**
-   * The server is serving `initialize`, until `ended` completes. Also after the server has `accepted` the request, middleware may still
-   * refuse it.
+   * The server is serving `initialize`, until `ended` completes. When `accepted` is true, the server has accepted the request, but
+   * middleware may still refuse it.
    */
   | { readonly _tag: "Opening"; readonly ended: Deferred.Deferred<void>; readonly accepted: boolean }
   | { readonly _tag: "Open" }
@@ -142,8 +142,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Completes when the running `initialize` has ended, or when the session has been restored. `undefined` when the server is doing nothing
-   * of this.
+   * Completes when the running `initialize` has ended, or when the session has been restored. `undefined` when the server is not serving
+   * `initialize` and is not restoring the session.
    */
   get handshake(): Deferred.Deferred<void> | undefined {
     const { current } = this
@@ -172,8 +172,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * The server has refused `initialize`. The client may send `initialize` again, and this overwrites the facts of the first. Gives the
-   * effect that releases the services; `undefined` when there are no services.
+   * The server has refused `initialize`. The client may send `initialize` again. The second request overwrites the facts of the first
+   * request. Gives the effect that releases the services; `undefined` when there are no services.
    */
   refuse(): Effect.Effect<void> | undefined {
     const { current, releaseServices } = this
@@ -221,7 +221,7 @@ export class Connection implements ClientFacts {
     return this.lazyScope
   }
 
-  /** Sets the phase to ended, and closes the session's scope, if the scope exists. */
+  /** Sets the phase to `Ended`. Gives the effect that closes the scope of the session; `undefined` when this scope was never made. */
   closeSession(): Effect.Effect<void> | undefined {
     this.current = { _tag: "Ended", accepted: this.accepted }
     return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
@@ -241,8 +241,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Whether the client may get a notification with this name. The client's revision must have the notification, and the capability that the
-   * notification needs must be declared.
+   * Whether the client may get a notification with this name. There are two conditions. The client's revision must have the notification.
+   * If the notification needs a capability, the side that the specification names (server or client) must have declared this capability.
    */
   allows(name: string): boolean {
     const method = Methods.table.get(name)
@@ -271,7 +271,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification in the background. Replaces an older notification with the same key that still waits for the client to read.
+   * Sends a notification in the background. If an older notification with the same key still waits for the client to read, replaces the
+   * older notification.
    */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
     return Effect.suspend(() => {

@@ -62,8 +62,9 @@ export class DirectoryEntry {
   }
 
   /**
-   * Removes the entry, because the session ends. With `isMoving`, releases the entry, because the session goes on at another node. Gives
-   * `true` when the session has ended for all nodes. When this effect fails, the directory may still say that this node serves the session.
+   * Removes the entry, because the session ends. With `isMoving`, the session goes on at another node, so this effect releases the entry
+   * instead. Gives `true` when the session has ended for all nodes. When this effect fails, the directory may still say that this node
+   * serves the session.
    */
   end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {

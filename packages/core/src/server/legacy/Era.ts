@@ -1,6 +1,6 @@
 /**
  * Makes the record that describes the legacy revisions (up to 2025-11-25) to the shared server code. The record contains the methods that
- * only these revisions have, the check which requests a client may send now, and the functions with which a handler sends to its client.
+ * only these revisions have, the check whether a client may send a request now, and the functions with which a handler sends to its client.
  * Notifications of changes wait in a queue of the connection, and questions are requests to the client.
  *
  * `ServerSide` makes the record, and `runtime/Serve` reads it.
@@ -121,7 +121,7 @@ const ownRoutes = (
 const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
   connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
 
-/** Adds the task that a message belongs to, to the parameters of the message. */
+/** Adds to the parameters of a message the task to which the message belongs. */
 type Mark = (params: Message.Params | undefined) => Message.Params
 
 type Limits = Server["limits"]

@@ -1,10 +1,10 @@
 /**
  * Encodes and decodes the ids of events of a session. `ResumableStream` writes the ids, and `Http` reads them. An id contains the name of a
- * stream of the session, and the position of the event on this stream. `decode` accepts an id only together with its session. The id of an
- * event does not reveal the id of the session.
+ * stream of the session, and the position of the event on this stream. `decode` gets the id of an event and the id of a session. It accepts
+ * the id of the event only if the event belongs to this session. The id of an event does not reveal the id of the session.
  *
- * The name of a stream ends with the authorization scopes that the call of the stream requires. So each node can read these scopes, also
- * for a stream that another node has stored. A client cannot remove the scopes: without the scopes, the name is the name of a different
+ * The name of a stream ends with the authorization scopes that the call of the stream requires. So each node can read these scopes, even
+ * when another node has stored the stream. A client cannot remove the scopes: without the scopes, the name is the name of a different
  * stream. `StreamStore` gives events their positions.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
@@ -25,8 +25,8 @@ const PER_EPOCH = 10_000_000_000
 export const before = (epoch = 1): number => (epoch - 1) * PER_EPOCH
 
 /**
- * Makes the prefix of the ids of all events of a session: 32 bits of a digest. With the prefix, an id of another session is not accepted by
- * accident.
+ * Makes the prefix of the ids of all events of a session: 32 bits of a digest. When a client by mistake sends an id of another session,
+ * `decode` recognizes the mistake by this prefix.
  */
 export const prefixOf = (session: string): string => {
   let hash = 0x811c9dc5

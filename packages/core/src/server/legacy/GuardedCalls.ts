@@ -4,8 +4,9 @@
  * the call. `HttpSession` has one object of this class. `Http` and `Sse` check cancellations and answers with `refuses`, and `Post` adds
  * the questions.
  *
- * The two maps contain the scopes, by the id as a text, because a client may answer the request 7 with the id "7". A call is in its map
- * until its response. A question is in its map until the response of its call.
+ * The two maps contain scopes by the id of a call, or by the id of a question. The maps contain each id as a text, because a client may
+ * answer a request with the number 7 as its id by a response with the text "7". A call stays in its map until the server sends the response
+ * to the call. A question stays in its map until the server sends the response to the call that asked the question.
  */
 import * as Message from "../../jsonrpc/Message.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
@@ -63,7 +64,7 @@ export class GuardedCalls {
 }
 
 export interface GuardedCall {
-  /** Says that the call has asked its client a question with this id. */
+  /** Records that the call has asked its client a question with this id. */
   readonly asks: (id: Message.RequestId) => void
   readonly end: () => void
 }

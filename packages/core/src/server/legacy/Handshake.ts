@@ -13,7 +13,7 @@ import { InvalidRequest } from "../../protocol/McpError.js"
 import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import type { Connection } from "./Connection.js"
 
-/** The error of a second `initialize` that arrives during the first. */
+/** The error that answers a second `initialize` when the server is still serving the first `initialize`. */
 export const underWay: InvalidRequest = new InvalidRequest({
   message: "Invalid request: this conversation is already being initialized"
 })
@@ -54,7 +54,8 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
 
 /**
  * Restores the session of a connection. Later messages of the connection wait until this effect has ended. When this effect fails, the next
- * message tries again. The connection changes only when this effect runs, because a dropped message never runs it.
+ * message tries again. Only running the effect changes the connection, because the server may drop the message and then never run the
+ * effect.
  */
 export const restored = (
   connection: Connection,

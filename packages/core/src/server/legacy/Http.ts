@@ -1,7 +1,7 @@
 /**
  * Streamable HTTP with sessions, for revisions up to 2025-11-25. `initialize` opens a session. A POST contains the client's messages. A GET
- * opens the standalone stream, on which the server sends messages outside of requests, or resumes a stream. A DELETE ends the session.
- * `dispatch/HttpTransports` gives this module each request that `dispatch/Stages` has checked and read.
+ * opens the standalone stream, on which the server sends messages outside of requests. A GET with the header `Last-Event-ID` resumes a
+ * stream. A DELETE ends the session. `dispatch/HttpTransports` gives this module each request that `dispatch/Stages` has checked and read.
  *
  * This module finds the `HttpSession` of a message, and gives the message to the session. The session's conversation sends the answer
  * through a `Post`.
@@ -41,7 +41,7 @@ import { logDefect } from "./StreamStore.js"
 interface SessionRequest {
   readonly exchange: Admitted
   readonly session: HttpSession
-  /** The scopes that the messages of the request require; `undefined` where they require no scopes. */
+  /** The authorization scopes that the messages of the request require; `undefined` when the messages require no scopes. */
   readonly requires: ReadonlyArray<string> | undefined
 }
 
@@ -100,7 +100,7 @@ export class Http {
     exchange.reply(200, {}, "")
   }
 
-  /** From now on no request begins here. Where other nodes can continue the sessions, the standalone streams end. */
+  /** From now on no request begins at this node. Where other nodes can continue the sessions, this function ends the standalone streams. */
   drain(): void {
     this.isDraining = true
     if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
@@ -120,7 +120,7 @@ export class Http {
   get close(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closed = true
-      // Where other nodes serve the endpoint, the other nodes continue the sessions.
+      // When other nodes also serve the endpoint, the other nodes continue the sessions.
       this.sessions.clear((session) => session.end(true))
       return Effect.asVoid(Fiber.awaitAll([...this.closing]))
     })
@@ -217,7 +217,10 @@ export class Http {
     return true
   }
 
-  /** Refuses a request that another node can serve. Gives a request that another node has passed on back to that node. */
+  /**
+   * Refuses a request that another node can serve. If another node has passed the request on to this node, this function gives the request
+   * back to that node instead.
+   */
   private refuse(exchange: Admitted): void {
     if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)

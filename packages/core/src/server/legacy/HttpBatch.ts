@@ -30,7 +30,7 @@ export const refusal = (
     : undefined
 }
 
-/** Gives the messages of a batch that get a response: the requests, also malformed requests. */
+/** Gives the messages of a batch that get a response: all requests, including malformed requests. */
 export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> =>
   (Batch.messages(batch) ?? []).filter((incoming) =>
     Message.isMalformed(incoming)

@@ -2,9 +2,9 @@
  * One session over HTTP: its id, its owner, its conversation, its standalone stream (for messages outside of requests), and the streams of
  * POSTs that clients can resume. `Http` opens and finds sessions. All parts of a session end with the session.
  *
- * The fields are mutable, so that an idle session needs only about 4 KB: this object, its transport (`Standalone`) and a conversation,
- * without a fiber or a scope. `ended` turns true once. `streams` exists only while clients can resume a stream, and `waiting` only while
- * requests run.
+ * The state is in mutable fields, not in a fiber or a scope. So an idle session needs only about 4 KB, for this object, its transport
+ * (`Standalone`) and its conversation. `ended` is true when the session has ended. `streams` exists only while clients can resume a stream.
+ * `waiting` exists only while requests run.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ export const ENDING_AGAIN = Schedule.jittered(
   Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 )
 
-/** An incomplete response. The client reads the response, or has disconnected. */
+/** A response to a POST that is not complete yet. The client is reading the response, or has disconnected. */
 interface Response {
   readonly isConnected: boolean
 }
@@ -112,7 +112,10 @@ export class HttpSession implements StoredSession {
     return this.isResumable && EventId.guarded("", scopes) !== undefined
   }
 
-  /** Whether a stream begins with an event that contains only an id. Clients of older revisions would read this event as a message. */
+  /**
+   * Whether each stream begins with an event that contains only an id. `false` for clients of older revisions, which would read this event
+   * as a message.
+   */
   get primesStreams(): boolean {
     return this.isResumable && Version.primesStreams(this.version)
   }
@@ -184,7 +187,10 @@ export class HttpSession implements StoredSession {
     return name === undefined ? undefined : this.keyOf(name)
   }
 
-  /** The form of the stream names of this node. Nodes that have served the session before have used other names. */
+  /**
+   * The prefix and the number of digits of the stream names of this node. Nodes that served the session before this node have used other
+   * names.
+   */
   private get streamNames(): { readonly prefix: string; readonly digits: number } {
     const { epoch = 1 } = this.entry ?? {}
     return epoch === 1 ? { prefix: "", digits: 2 } : { prefix: `${epoch.toString(36)}z`, digits: 8 }

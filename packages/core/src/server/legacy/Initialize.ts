@@ -79,8 +79,8 @@ export const build = (
   }))
 
 /**
- * Gives the capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request that belongs
- * to no conversation, gives the capabilities that the server would advertise now.
+ * Gives the capabilities that the server has advertised to the client of a connection. If the handshake has not taken place, or if the
+ * request belongs to no conversation, gives the capabilities that the server would advertise now.
  */
 export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
   connection.accepted && connection.reach === "conversation"
@@ -130,7 +130,10 @@ const accept = (
 export const isInitialize = (incoming: Message.Incoming): incoming is Message.Request =>
   !Message.isMalformed(incoming) && Message.isRequest(incoming) && incoming.method === Methods.initialize.name
 
-/** Whether a request is an `initialize` that the server accepts. Only the session layer or middleware could still refuse it. */
+/**
+ * Whether a request is an `initialize` that the server accepts. After this check, only the session layer or middleware can refuse the
+ * request.
+ */
 export const isAcceptable = (request: Message.Request): boolean =>
   isInitialize(request) &&
   Either.match(Methods.initialize.decodeParams(request.params), {

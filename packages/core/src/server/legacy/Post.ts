@@ -1,6 +1,7 @@
 /**
- * The answer to one POST with requests, and the channel of these requests. The answer is JSON if the server sends nothing before the
- * responses, and otherwise an event stream. `Http` and `Stateless` make a `Post` for each POST, and the conversation sends messages on it.
+ * The answer to one POST with requests, and the channel of these requests. If the server sends nothing before the responses, the answer is
+ * JSON. Otherwise the answer is an event stream. `Http` and `Stateless` make a `Post` for each POST, and the conversation sends messages on
+ * it.
  *
  * The fields are mutable for speed, because each request makes a `Post`. `remaining` is the number of missing responses. When `remaining`
  * is 0, the `Post` sends nothing more. While there is no `stream`, `responses` collects the responses. When there is a stream, all messages
@@ -51,7 +52,7 @@ export interface Options {
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post extends AnswerChannel {
-  /** The status and the headers of the answer, when the application refuses the request before the server has sent anything. */
+  /** The status and the headers with which the application refuses the request. The server uses them only if it has sent nothing yet. */
   private refusal: HandlerOutcome.Head | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
@@ -153,7 +154,7 @@ export class Post extends AnswerChannel {
   }
 
   /**
-   * Begins a stream before the first message, where the endpoint prefers this or the client needs an event id. Called when a request has
+   * Begins a stream before the first message, if the endpoint prefers streams or the client needs an event id. Called when a request has
    * started.
    */
   private openEarly(): void {

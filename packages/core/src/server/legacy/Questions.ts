@@ -1,8 +1,8 @@
 /**
  * Asks questions with legacy revisions (up to 2025-11-25), for `Era` and `TaskWire`. Each question is a request to the client, on the
  * channel of the handler's request. The handler waits for the answer. With revision 2025-11-25, a client may answer a question as a task.
- * Then this server sends the question, polls the status of the client's task as often as the client says, and fetches the answer when the
- * task has ended.
+ * Then this server sends the question, and polls the status of the client's task at the interval that the client gives. When the task has
+ * ended, the server fetches the answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -95,9 +95,9 @@ export const encode = (
 }
 
 /**
- * Adds an `elicitationId` to the parameters of a question about a page, because revision 2025-11-25 demands an id. The id is missing when a
- * proxy passes on a question of a server of revision 2026-07-28. The server sends no `notifications/elicitation/complete` with the added
- * id.
+ * Adds an `elicitationId` to the parameters of an elicitation in URL mode, because revision 2025-11-25 demands an id. The id is missing
+ * when a proxy passes on a question of a server of revision 2026-07-28. The server sends no `notifications/elicitation/complete` with the
+ * added id.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */

@@ -1,7 +1,7 @@
 /**
  * Stores up to which position readers have received the events of a session's standalone stream (`Standalone`). When another node takes the
- * session over, that node needs this position. `ResumableStream` has the readers. The event store (`StreamStore`) stores the position in
- * place of the requests of a stream, because a standalone stream answers no requests.
+ * session over, that node needs this position. `ResumableStream` has the readers. For other streams, the event store (`StreamStore`) stores
+ * the requests that the stream answers. A standalone stream answers no requests, so the event store stores the position in their place.
  *
  * `isUnread` is true until this node knows up to which position readers at other nodes have received events. This node learns the position
  * from the stored note, or from a client that names its last event. Until then this node writes no note.

@@ -3,9 +3,10 @@
  * With an event store (`StreamStore`), this object stores each event before it writes the event. So a client that has lost its connection
  * can continue after the last event that the client has received. `Post` and `Standalone` push messages, and `Http` resumes streams.
  *
- * The fields are mutable for speed, because each message of a handler passes through this module, and a synchronous push needs no fiber.
- * `delivered` only grows, except when a client resumes from an earlier event. Without an event store, only `response` has the events. Only
- * one reader at a time gets stored events. When a newer reader comes, the older reader gets no more stored events.
+ * The fields are mutable for speed: each message of a handler passes through this module, and a synchronous push needs no fiber.
+ * `delivered` is the position of the last event that a reader got. It becomes smaller only when a client resumes from an earlier event.
+ * `readers` counts the readers, so that an older reader gets no more stored events after a newer reader has come. Without an event store,
+ * this object writes each event only to `response`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -108,8 +109,8 @@ export class ResumableStream {
 
   /**
    * Attaches a reader, which continues where the last reader stopped. With `prime`, the reader first gets an event that contains only an
-   * id, so that the client can resume also before the first message. When the store does not answer, calls `refuse`. Without `refuse`, the
-   * reader then continues with the next message.
+   * id, so that the client can resume even when it has received no message. When the store does not answer, this function calls `refuse`.
+   * If the caller gives no `refuse`, the reader instead skips the stored events, and continues with the next message.
    */
   attach(reader: Reader, prime: boolean, refuse?: () => void): void {
     const { store } = this
@@ -122,7 +123,8 @@ export class ResumableStream {
     const primed = prime ? ++store.last : undefined
     const number = ++this.readers
     const missed = Effect.suspend(() =>
-      // Meanwhile the earlier reader may have read the note, or the session may have ended.
+      // This code checks the note as late as possible. An earlier reader may already have caused the reading of the note, or the session
+      // may have ended.
       Effect.flatMap(this.notes?.isUnread === true ? this.notes.read : Effect.succeed(this.delivered), (position) => {
         this.delivered = position
         return position >= last ? noEvents : store.left(position)
@@ -139,8 +141,8 @@ export class ResumableStream {
         }
         return this.replay(events, number)
       })
-      // This node may end before the note is stored. Then a client can name the last missed event that it has received. A client without an
-      // event cannot, so the note must be stored first.
+      // This node may end before it has stored the note. A client that has received missed events can then name the last of these events. A
+      // client that has received no event cannot do this, so for such a client this code first stores the note.
       const isNoted = events.length === 0
       const noted = isNoted && this.notes !== undefined ? this.notes.attached : Effect.void
       const begun = Effect.zipRight(primed === undefined ? noted : Effect.zipRight(store.opened, noted), replayed)
@@ -153,8 +155,8 @@ export class ResumableStream {
 
   /**
    * Attaches a reader, which continues after a position, and disconnects the earlier reader. Calls `refuse` when the events are not
-   * available. The argument is `true` when the client may try again, because the store did not answer or because another node has the
-   * stream.
+   * available. The argument of `refuse` is `true` when the client may try again, because the store did not answer or because another node
+   * has the stream.
    */
   resume(position: number, reader: Reader, refuse: (mayRetry: boolean) => void): void {
     const { store } = this
@@ -278,8 +280,9 @@ export class ResumableStream {
   }
 
   /**
-   * Opens a response, and ends the earlier response without waiting for its client. Gives `false` when the client has disconnected or was
-   * refused; then the earlier reader stays.
+   * Opens the response of a new reader, and then ends the response of the earlier reader without waiting for the earlier client. Gives
+   * `false` when the new client has disconnected, or when the function `open` of the new reader has refused the new client. In these two
+   * cases the earlier reader stays attached.
    */
   private open({ exchange, open }: Reader): boolean {
     const response = exchange.isGone ? undefined : open()
@@ -314,7 +317,8 @@ export class ResumableStream {
   }
 
   /**
-   * Writes an event. Writes an event that the store has refused without an id, because no node could resume the stream after such an event.
+   * Writes an event to the reader. If the store has refused the event, this function writes the event without an id, because no node could
+   * resume the stream after this event.
    */
   private deliver({ data, position }: StoredEvent, isStored: boolean): void {
     if (this.response === undefined) return

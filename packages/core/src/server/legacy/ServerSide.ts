@@ -77,7 +77,7 @@ const serve = (self: Self, connection: Connection, request: Request, incoming: I
       : Handshake.afterRequest(handshake, () => Serve.request(self, connection, request, incoming))
   }
   const work = Serve.request(self, connection, request, incoming)
-  // Without middleware and a session layer the handshake takes no time, so other messages do not need to wait.
+  // When the server has no middleware and no session layer, the handshake takes no time, so other messages do not need to wait.
   return isInitialize && !connection.accepted && !self.pipeline.isBare ? Handshake.begin(connection, work) : work
 }
 
@@ -95,7 +95,7 @@ const notified = (
   if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = Observers.contextOf(connection, speech, notification, channel)
     return Effect.matchCauseEffect(Handshake.restored(connection, restore(self, handler)), {
-      // Drops the notification, as after a failed handshake. The next message tries again to restore the session.
+      // This code drops the notification, as after a failed handshake. The next message tries again to restore the session.
       onFailure: (cause) =>
         Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
       onSuccess: () => notified(self, connection, notification, channel) ?? Effect.void

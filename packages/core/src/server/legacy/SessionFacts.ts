@@ -1,8 +1,8 @@
 /**
- * The facts about a session, as JSON. Another node needs them to take the session over: the values that the client sent in the handshake,
- * and the values that the client has set later. `dispatch/Conversations` writes the facts, and restores a session from them. The facts do
- * not contain the services of the session layer: the other node builds the layer again. `Http` calls `areReadable`, and `dispatch/Stages`
- * calls `areOfAnother`.
+ * The facts about a session, as JSON, which another node needs to take the session over. They are the values that the client sent in the
+ * handshake, and the values that the client has set later. `dispatch/Conversations` writes the facts, and restores a session from them. The
+ * facts do not contain the services of the session layer: the other node builds the layer again. `Http` calls `areReadable`, and
+ * `dispatch/Stages` calls `areOfAnother`.
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"

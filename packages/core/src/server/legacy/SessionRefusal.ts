@@ -25,7 +25,7 @@ export const noSseSession: HttpRefusal = badRequest(
   "the query must name a \"sessionId\"; the first event of the stream does"
 )
 
-/** The same refusal for HTTP+SSE, where the session is the stream. */
+/** The refusal of an unknown session for HTTP+SSE, where each stream is a session. */
 export const unknownSseSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,

@@ -40,8 +40,8 @@ export const sessionOf = (url: string): string | undefined =>
   new URLSearchParams(url.slice(url.indexOf("?") + 1)).get(SESSION) ?? undefined
 
 /**
- * Gives the node that has the connection of a conversation. On a server with several nodes, the name of the node is a part of the id.
- * `undefined` for other ids.
+ * Reads from the id of a conversation the name of the node that has the connection. Only a server with several nodes puts this name into
+ * the id. Gives `undefined` for an id without a name.
  */
 export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
 
@@ -167,9 +167,10 @@ const countOwned = ({ connections }: Self, principal: Principal | undefined): nu
 const maxUnfinished = (maxSessions: number): number => Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
 
 /**
- * Whether one more conversation may begin. When too many conversations are unfinished, the new conversation replaces the oldest silent
- * conversation, if this is older than `REPLACE_UNFINISHED_AFTER`. The conversation of a principal also replaces a younger conversation
- * without a principal. A conversation without a principal never replaces the conversation of a principal.
+ * Whether one more conversation may begin. May first end another conversation. When too many conversations are unfinished, the new
+ * conversation replaces the oldest silent conversation, if this is older than `REPLACE_UNFINISHED_AFTER`. The conversation of a principal
+ * also replaces a younger conversation without a principal. A conversation without a principal never replaces the conversation of a
+ * principal.
  */
 const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefined): boolean => {
   if (unfinished.size < maxUnfinished(context.options.limits.maxSessions)) return true
@@ -187,8 +188,9 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 }
 
 /**
- * Whether there is room for one more conversation. At the limit, the conversation of a principal replaces a conversation without a
- * principal and without a running request. A conversation that has not completed `initialize` comes first, and otherwise the oldest.
+ * Makes room for one more conversation. Gives `false` when there is no room. At the limit, the conversation of a principal replaces a
+ * conversation without a principal and without a running request. Among several such conversations, the new conversation replaces the
+ * oldest that has not completed `initialize`. If all have completed `initialize`, it replaces the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true
@@ -202,7 +204,7 @@ const hasPlace = ({ connections, context }: Self, principal: Principal | undefin
 /**
  * One conversation. POSTs contain the client's messages, and the stream contains the messages of the server. `requests` contains the
  * channel of each unanswered request. The server sends all answers on one stream. So requests that run at the same time must have different
- * ids, also in different POSTs.
+ * ids, even when they are in different POSTs.
  */
 class SseConnection implements Sender {
   /** When the conversation began, in milliseconds. */
@@ -249,7 +251,7 @@ class SseConnection implements Sender {
     return this.conversation.version() !== undefined
   }
 
-  /** Whether the client has not completed `initialize`, and is not waiting for an answer. */
+  /** Whether two conditions hold: the client has not completed `initialize`, and the client is not waiting for an answer. */
   get isSilent(): boolean {
     return !this.hasInitialized && this.requests.size === 0
   }

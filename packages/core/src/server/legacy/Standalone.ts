@@ -1,11 +1,14 @@
 /**
  * Sends the messages of a session that belong to no request, on the standalone stream. The client opens this stream with a GET
- * (`legacy/Http`). While the stream is not open, `ResumableStream` stores notifications in the event store. Without an event store, this
- * module buffers up to `MAX_BUFFERED` notifications. The client's messages arrive in POSTs, which `HttpSession` passes to the conversation.
+ * (`legacy/Http`). The client's messages arrive in POSTs, which `HttpSession` passes to the conversation. With an event store,
+ * `ResumableStream` stores the notifications that the server sends while the stream is not open. Without an event store, this module
+ * buffers up to `MAX_BUFFERED` of these notifications.
  *
- * The fields are mutable, so that an idle session needs no fiber. `buffered` is empty while the stream is open. `queuedChanges` are the
- * notifications of changes that no reader has read yet. They are valid only while `flushes` equals the number of flushes of the response.
- * After a further flush, the reader has read them.
+ * The state is in mutable fields, not in a fiber, because each fiber of an idle session would need memory. `buffered` contains the
+ * notifications that this module buffers for the next reader. `queuedChanges` contains the change notifications that wait for a reader, in
+ * `buffered` or in the queue of the response. This module does not queue an equal notification again. `flushes` is the value of `flushes`
+ * of the response when this module last read it. When that value has grown, the response has written waiting text. Then this module forgets
+ * `queuedChanges`, because the client may have received these notifications.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -27,8 +30,8 @@ import { endNow, frame, type Reader, ResumableStream } from "./ResumableStream.j
 import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
- * How many notifications this module buffers without a reader and without an event store. Beyond this number, the module drops the oldest
- * notifications.
+ * The greatest number of notifications that this module buffers, when there is no reader and no event store. When more notifications come,
+ * the module drops the oldest notifications.
  */
 export const MAX_BUFFERED = 256
 
@@ -57,7 +60,10 @@ export class Standalone implements Sender {
     return this.stream.response !== undefined
   }
 
-  /** Ends both directions of the session. With `isMoving`, the session goes on at another node. You may call this function twice. */
+  /**
+   * Ends the standalone stream. After this call, the object accepts no messages. With `isMoving`, the session goes on at another node. You
+   * may call this function twice.
+   */
   end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
@@ -121,7 +127,8 @@ export class Standalone implements Sender {
       const response = this.context.stream(
         exchange,
         (unsent) => {
-          // With an event store, an event that was written to a lost connection may not have reached the client, and is sent again.
+          // With an event store, an event that was written to a lost connection may not have reached the client. The stream sends such an
+          // event again.
           if (this.stream.isResumable || response.flushes !== this.flushes) this.queuedChanges = undefined
           this.stream.detach(response)
           if (!this.stream.isResumable) this.buffer(unsent)
@@ -134,7 +141,7 @@ export class Standalone implements Sender {
     return { exchange, open }
   }
 
-  /** Whether the same change already waits for a reader. If not, this function stores that the change now waits. */
+  /** Whether an equal change notification already waits for a reader. If not, adds this notification to `queuedChanges`. */
   private isQueuedChange(text: string): boolean {
     const { response } = this.stream
     if (response !== undefined) {

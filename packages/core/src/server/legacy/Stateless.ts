@@ -1,8 +1,8 @@
 /**
  * Streamable HTTP without sessions, for revisions up to 2025-11-25. `dispatch/HttpTransports` passes requests to this module in place of
- * `Http`. The server serves each POST alone (`Post` is the answer), and stores nothing between two POSTs. There is no standalone stream,
- * and handlers cannot send requests to the client. The server serves a request as if the client had completed a handshake with the revision
- * in the request's header.
+ * `Http`. The server serves each POST independently of other POSTs, and stores nothing between two POSTs. A `Post` writes the answer. There
+ * is no standalone stream, and handlers cannot send requests to the client. The server serves a request as if the client had completed a
+ * handshake with the revision in the request's header.
  *
  * A client that disconnects does not cancel its request (2025-11-25 basic/transports). So the handler of the request goes on, for at most
  * 30 seconds.

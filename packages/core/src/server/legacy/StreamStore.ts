@@ -2,9 +2,9 @@
  * One stream in the event store. This module gives each event its position, and runs the operations on the stream one after another.
  * `ResumableStream` has the readers of the stream. `HttpSession` and `ReaderNotes` store streams and notes through this module.
  *
- * The fields are mutable, because each message of a handler passes through this module. `last` is the last used position. `unstored` are
- * the events, in order, that no operation has stored yet. The store has refused the events from the position `firstRefused` on. `isStale`
- * and `isEnding` turn true once.
+ * The fields are mutable, because each message of a handler passes through this module. `last` is the last used position. `unstored`
+ * contains the events that no operation has stored yet, in their order. `firstRefused` is the position of the first event that the store
+ * has refused. The store has also refused all events after this position.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ export class StreamStore {
   private firstRefused = Infinity
   /** Whether the last message of the stream has been pushed. */
   private isEnding = false
-  /** Whether the store has finished the stream together with the last event. */
+  /** Whether the operation that stored the last event also finished the stream. */
   private isEnded = false
   private recovers = false
   private recovery: Effect.Effect<void, EventStoreError> = Effect.void
@@ -61,8 +61,9 @@ export class StreamStore {
   }
 
   /**
-   * Sets the requests that the stream will answer. This module stores the requests where another node may have to answer them. It also
-   * stores the requests of a batch: a request without a response later shows that the store has lost the end of the stream.
+   * Sets the requests that the stream will answer. This module stores the requests in two cases. In the first case, another node may have
+   * to answer the requests. In the second case, the requests are a batch: a request without a response later shows that the store has lost
+   * the end of the stream.
    */
   begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this
@@ -71,7 +72,7 @@ export class StreamStore {
     }
   }
 
-  /** Stores the requests that the stream will answer, if this is necessary. Must run before the client gets the first event id. */
+  /** Stores the requests that the stream will answer, if this is necessary. Run this effect before the client gets the first event id. */
   get opened(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { opening } = this
@@ -124,12 +125,12 @@ export class StreamStore {
     return Effect.catchAllCause(written, logDefect)
   }
 
-  /** Notifies the session if another node serves it. */
+  /** Notifies the session at this node, if another node now serves the session. */
   reportStale(): void {
     if (this.isStale) this.onStale?.()
   }
 
-  /** Reads the events after a position. `None` when the stream is unknown, or when one of these events is lost. */
+  /** Reads the events after a position. Gives `None` when the store does not have the stream, or has lost one of these events. */
   after(position: number): Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError> {
     const { context, hasFinished, key, service } = this
     const after = Effect.flatMap(Effect.suspend(() => this.recovery), () => {
@@ -167,7 +168,7 @@ export class StreamStore {
   }
 
   /**
-   * Makes a stream of an ended node complete: before a client resumes the stream, this module stores this error as the response to each
+   * Completes a stream whose node has ended. Before a client resumes the stream, this module stores the error as the response to each
    * unanswered request.
    */
   recover(error: ErrorObject): void {
@@ -223,8 +224,8 @@ const make = (
 
 /**
  * Whether the store has the end of a finished stream. A database may have lost the last events without an error. `missed` are the events
- * after the position. With `recovers`, the end may be missing, because the unanswered requests get errors when the client resumes the
- * stream again.
+ * after the position. When `recovers` is true, a stream with unanswered requests passes this check, because these requests get errors when
+ * the client resumes the stream again.
  */
 const hasEnd = (
   store: EventStoreService,

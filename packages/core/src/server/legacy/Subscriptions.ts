@@ -37,7 +37,8 @@ export const subscribe = (
 }
 
 /**
- * Waits for a running subscription of the client to this resource. When this subscription was refused, or when there is none, runs `begin`.
+ * If the client has no subscription to this resource, runs `begin`. If a subscription of the client to this resource is beginning, waits
+ * until it has begun or was refused, and then runs `begin`. If the subscription has already begun, does nothing.
  */
 const joined = (
   { subscriptions }: Connection,
@@ -59,7 +60,7 @@ const begin = (
 ): Effect.Effect<{}, unknown> => {
   const { facts: connection } = handler
   const subscriptions = connection.subscriptions ??= new Map()
-  // Meanwhile another request of the client may have begun the subscription.
+  // Before this code runs, another request of the client may have begun the subscription.
   if (subscriptions.has(key)) return joined(connection, key, () => begin(handler, uri, key, options))
   const { max } = options
   if (subscriptions.size >= max) {

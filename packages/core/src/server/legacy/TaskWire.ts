@@ -1,7 +1,8 @@
 /**
  * Tasks with revision 2025-11-25, for `Era` and `ServerSide`. `TasksServer` adds this module to a server, through `dispatch/ServerTasks`.
  * The client decides which calls become tasks, among the calls of tools that support tasks. A client reads the result with the request
- * `tasks/result`. This request waits for the result. While it waits, the server sends the questions of the task to the client.
+ * `tasks/result`. The server answers this request when the task has ended. Before that, the server sends the questions of the task to the
+ * client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -94,15 +95,15 @@ const ended = (
 
 /**
  * Whether a client with another token could receive messages that a task sends outside of requests. Over HTTP, the request that opens the
- * stream of a session may have a different token than the call of the task. Such a task sends nothing outside of requests. The client reads
- * the task with requests, and the server checks their tokens.
+ * stream of a session may have another token than the call of the task. If this function gives `true`, the task sends nothing outside of
+ * requests. The client then reads the task with requests, and the server checks the tokens of these requests.
  */
 const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined
 
 /**
- * Makes the functions of a handler that must send nothing outside of requests. The client gets the questions of the task through
- * `tasks/result`.
+ * Makes the functions with which a handler sends and asks, for a handler that must send nothing outside of requests. The client gets the
+ * questions of the task through `tasks/result`.
  */
 const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<TaskDialect["detached"]> => ({
   outbound: { ...Outbound.none, channel: outbound.channel },

@@ -221,8 +221,8 @@ const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
     : { ...outcome, notes: { status: Status.of(refused) } }
 
 /**
- * Makes questions from the URLs in the failure of a handler, because this era has no error with URLs for a person to open. `undefined`
- * where the method cannot ask questions, or a URL is not valid.
+ * Makes questions from the URLs in the failure of a handler, because this era has no error with URLs for a person to open. Gives
+ * `undefined` when the method cannot ask questions, or when a URL is not valid.
  */
 const urlsOf = (
   { client, method }: HandlerContext<RequestFacts>,

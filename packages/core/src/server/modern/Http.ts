@@ -31,9 +31,12 @@ import * as Status from "./Status.js"
 
 export interface Http {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
-  /** Interrupts and answers the running requests. Subscriptions end with their result. */
+  /**
+   * Interrupts and answers the running requests. A subscription that the server has acknowledged gets its result, and every other request
+   * gets an error.
+   */
   readonly close: () => void
-  /** Ends the subscriptions with their result. */
+  /** Answers every running `subscriptions/listen` request with its result. */
   readonly endSubscriptions: () => void
   /** The number of running POSTs. */
   readonly size: () => number
@@ -200,7 +203,10 @@ class Post extends AnswerChannel {
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }
 
-  /** Ends the request because the endpoint closes. An acknowledged subscription ends with its result. */
+  /**
+   * Ends the request, because the endpoint closes or the user of a subscription is no longer valid. A subscription that the server has
+   * acknowledged gets its result. Any other request gets an error.
+   */
   close(): void {
     if (this.isDone) return
     if (this.isSubscription && this.stream !== undefined) return this.active?.end()

@@ -5,8 +5,9 @@
  * ("seals") the state for the next round.
  *
  * Each request that may ask questions has one object of this class, with mutable fields. `given` contains the answers of earlier rounds.
- * `used` contains the keys that this round has used. `asked` contains the questions that end this round. `passing` is the state of a
- * handler that passes questions of another server on. A round that has questions, or such a state, ignores the result of the handler.
+ * `used` contains the keys that this round has used. `asked` contains the questions that end this round. `passing` is the state that a
+ * handler stores for the next round when it passes questions of another server on. When a round has questions or a `passing` state, the
+ * server ignores the result of the handler.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -241,8 +242,8 @@ export class Round {
 
   /**
    * Interrupts the request, and the fiber that asks. In an uninterruptible region, the call of the question ends as interrupted, and the
-   * fiber ends at the end of the region. If the question waited instead, the fiber would wait forever. First yields, so that the other
-   * fibers of the handler can ask their questions in the same round.
+   * fiber ends at the end of the region. If the call waited for an answer instead, the fiber would wait forever. Before the interruption,
+   * this effect yields, so that the other fibers of the handler can ask their questions in the same round.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session

@@ -1,7 +1,8 @@
 /**
  * The facts about one modern message (revision 2026-07-28) and its client. `Http` and `ServerSide` read these facts from the `Envelope` of
  * each message, that is, from the members of `_meta` that describe the client. The headers of a POST must repeat values of the body. This
- * module checks them in the order in which a client can correct its mistakes. `Era` checks the headers that repeat arguments of tools.
+ * module checks the headers, in the order in which a client can correct its mistakes. `Era` checks the headers that repeat arguments of
+ * tools.
  *
  * The object also stores the state of the request, for `Questions`.
  *
@@ -95,7 +96,7 @@ export const envelopeOf = (params: Message.Params | undefined, versions: Readonl
       })
       : error)
 
-/** Reads the envelope of a request. Gives an error also where the headers differ from the body. */
+/** Reads the envelope of a request. Also gives an error when the headers differ from the body. */
 export const envelopeOfRequest = (
   request: Message.Request,
   headers: Sent | undefined,

@@ -4,7 +4,7 @@
  * the client can neither read nor change it. HKDF derives the key from a secret of `SealKeys`. The text begins with the id of this secret.
  * The server opens the state only for the request and the principal of the earlier round, and only until the state expires.
  *
- * A client can send the same state twice. For a handler, this is the same as a repeated call.
+ * A client can send the same state twice. Then the handler runs again, as after a repeated call.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  */
@@ -95,7 +95,7 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
           try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
           catch: () => invalid
         })
-        // No limit of depth, because the server has already accepted the answers in the state.
+        // The JSON may nest without a limit, because the server has already accepted the answers in the state.
         const parsed = JsonText.parse(text.decode(plain), Infinity)
         if (parsed instanceof JsonText.Refused) return yield* invalid
         // The server itself has written this JSON.

@@ -1,7 +1,8 @@
 /**
  * Gives the HTTP status of an error response with revision 2026-07-28, for `Http` and `Era`. When the server refuses a request before the
- * handler runs, the error decides the status. An error of a handler has status 200, with two exceptions: status 400 for the errors for
- * which the specification demands it, and status 503 for `overloaded`. `RequestState` makes its errors with `overloaded`.
+ * handler runs, the kind of the error decides the status. When a handler fails, the response has status 200, with two exceptions. For some
+ * errors, the specification demands status 400. An error from `overloaded` has status 503. `RequestState` makes its errors with
+ * `overloaded`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */

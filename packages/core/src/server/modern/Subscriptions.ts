@@ -3,8 +3,9 @@
  * notifications on its channel. The first notification acknowledges which of the listed notifications the server supports. Each
  * notification contains the id of the request. `dispatch/Dispatch` announces changes through this module.
  *
- * The fields are mutable, so that a change needs no fiber for each subscription. `byUri` contains the subscriptions by the keys of their
- * URIs, together with each URI as the client sent it. So an update of one resource does not visit the subscriptions to other resources.
+ * The fields are mutable, so that the server can deliver a change without one fiber for each subscription. `byUri` contains the
+ * subscriptions by the keys of their URIs, together with each URI as the client sent it. So an update of one resource does not search the
+ * subscriptions to other resources.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -177,7 +178,10 @@ export class Subscriptions {
     return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
   }
 
-  /** Notifies one client, if the client has subscribed: on the same pipe, or with the same principal at any node. */
+  /**
+   * Notifies one client, if the client has subscribed to changes of this list. The client is one pipe, or all requests of one principal at
+   * all nodes.
+   */
   changedFor(client: Client, kind: Kind): Effect.Effect<void> {
     if (client === undefined) return Effect.void
     return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
@@ -324,7 +328,10 @@ const listChanged = {
   prompts: Methods.promptListChanged
 } as const
 
-/** The notifications of extensions that a client wants, by the name of the filter: `true` for a flag, or a set of keys. */
+/**
+ * The notifications of extensions that a client wants, by the name of the filter: the value is `true` for a filter that is a flag, and
+ * otherwise a set of keys.
+ */
 type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
 
 const nothing: Wanted = new Map()

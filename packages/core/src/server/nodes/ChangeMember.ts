@@ -1,7 +1,7 @@
 /**
  * The common code of `RedisChangeBus` and `SqlChangeBus`. Each node is a member of the bus. This module publishes the changes of one node,
  * and reads the numbered changes of the other nodes. When a change may be lost, because the store failed or a number is missing, the
- * readers get the change `unknown`. They then treat every list and every resource as changed.
+ * readers get the change `unknown`. After `unknown`, the readers treat every list and every resource as changed.
  *
  * Mutable values: `owed` is the number of changes of this node that the other nodes have not received. `number` is the number of the last
  * change that this node has read.

@@ -1,6 +1,6 @@
 /**
  * Makes an `EventStore` from a database that may fail, for `RedisEventStore` and `SqlEventStore`. When the database cannot store an event,
- * the event is lost, and the stream has a gap. This node stores the position of the gap in memory, until the database has stored the
+ * the event is lost, and the stream has a gap. This node keeps the position of the gap in memory until the database has stored the
  * position. No client can resume a stream from a position before the gap.
  */
 import * as Effect from "effect/Effect"

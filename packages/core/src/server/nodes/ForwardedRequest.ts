@@ -3,10 +3,10 @@
  * request. This object sends the request to the other node. The other node sends the pieces of the answer back in envelopes
  * (`NodeMessage`). This object writes the pieces to the client, as fast as the client reads.
  *
- * The fields are mutable, because envelopes arrive one by one. `writer` is set when the answer has begun. `taken` is the number of
- * characters that the client has read and this node has not reported to the other node yet. When `over` is true, the request has ended at
- * this node. `isWhole` is false while only a part of the last event is written. `hasId` turns true when the id of an event is written.
- * `canResume` turns true when such an event is completely written.
+ * The fields are mutable, because envelopes arrive one by one. `writer` writes to the client, and is set when the answer has begun. `taken`
+ * is the number of characters that the client has read and this node has not reported to the other node yet. When `over` is true, the
+ * request has ended at this node. `isWhole` is false while this node has written only a part of the last event. `hasId` turns true when
+ * this node has written the id of an event. `canResume` turns true when this node has written the whole event with this id.
  */
 import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -115,7 +115,8 @@ export class Forward {
         this.writer?.end()
         return this.done()
       case "cut":
-        // A client that reads would wait forever, if it has no event id from which it can resume.
+        // The client has read the whole text so far, and waits for more. If the client has no event id, it cannot resume, so `fail` ends
+        // the response with errors.
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()

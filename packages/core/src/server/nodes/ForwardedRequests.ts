@@ -51,7 +51,7 @@ export class ForwardedRequests {
       ...[...this.served.values()].map(({ from }) => from)
     ])
 
-  /** Whether no other node is serving a request that arrived here. */
+  /** Gives `true` when no other node is serving a request that arrived at this node. */
   get isIdle(): boolean {
     return this.forwards.size === 0
   }
@@ -145,7 +145,10 @@ export class ForwardedRequests {
     else exchange?.leave()
   }
 
-  /** Handles the end of another node: ends the requests that arrived at that node, and fails the requests that it served for this node. */
+  /**
+   * Handles the end of another node. Ends the requests that arrived at the other node. Fails the requests that the other node served for
+   * this node.
+   */
   readonly ended = (node: string): void => {
     for (const forward of [...this.forwards.values()]) if (forward.node === node) forward.fail()
     for (const exchange of [...this.served.values()]) if (exchange.from === node) exchange.leave()
@@ -182,8 +185,8 @@ type Request = Extract<NodeMessage.Forth, { readonly type: "exchange" }>
 const HIGH_WATER = 256 * 1024
 
 /**
- * How long to wait before sending the end of an answer again. This is repeated for one minute, which is longer than most failures of a
- * store.
+ * How long this module waits before it first sends the end of an answer again. It tries again for one minute, which is longer than most
+ * failures of a store.
  */
 const RETRY = "500 millis"
 const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Schedule.spaced("5 seconds")), "1 minute")
@@ -193,7 +196,7 @@ const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Sch
  *
  * The fields are mutable, because the endpoint answers by calling functions. `unsent` is text that waits until the previous envelope is
  * sent. `untaken` is the number of characters that the client has not read, including `unsent`. When `done` is true, the endpoint adds
- * nothing more. When `isBroken` is true, this object also does not send waiting text.
+ * nothing more. When `isBroken` is true, this object also does not send the text in `unsent`.
  */
 class ForwardedExchange implements HttpExchange, Writer {
   readonly method: string
@@ -346,7 +349,10 @@ class ForwardedExchange implements HttpExchange, Writer {
     })
   }
 
-  /** Sends the end of the answer again and again, until the other node has it. Without the end, the other node would wait forever. */
+  /**
+   * Sends the end of the answer again, until the other node has received the end, for at most one minute. Without the end, the other node
+   * would wait forever.
+   */
   private settle(last: string): Effect.Effect<void> {
     const attempts = Effect.repeat(Effect.suspend(() => this.send(last)), {
       schedule: AGAIN,

@@ -1,8 +1,8 @@
 /**
  * Makes `SealKeys` from one text that all nodes share in a store (for `RedisSealKeys` and `SqlSealKeys`). The text contains the keys. A
- * node replaces the text only if no other node has changed it meanwhile. So when two nodes replace an old key at the same time, only one of
- * them succeeds. The store contains the secrets without encryption. The clock of the store decides when a key is replaced and when a sealed
- * state expires, because the clocks of two nodes may differ.
+ * node replaces the text only if no other node has changed the text since this node read it. So when two nodes replace an old key at the
+ * same time, only one of them succeeds. The store contains the secrets without encryption. The clock of the store decides when a key is
+ * replaced and when a sealed state expires, because the clocks of two nodes may differ.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -24,10 +24,13 @@ export interface Ring {
   readonly swap: (before: string, after: string, ttl: number) => Effect.Effect<unknown, { readonly message: string }>
 }
 
-/** Limits how often unknown ids make a node read the keys again: so many times in a row, and then once a second. */
+/**
+ * When a state names an unknown key, the node reads the keys again. It does this at most this many times in a row, and after that at most
+ * once a second.
+ */
 const READS = 10
 
-/** When a node replaces a key, how many unreadable elements of the text it keeps. */
+/** How many unreadable elements of the text a node keeps when it replaces a key. */
 const MAX_OTHERS = 10
 
 const none = [[], []] as const
@@ -40,7 +43,7 @@ interface Self extends Ring {
   readonly report: (key: string) => Effect.Effect<void>
   /** The keys of the last read, the newest first. `readRing` writes the fields from here to `ahead`. */
   known: ReadonlyArray<Stored.Key>
-  /** Unreadable elements of the text. Another version of this library may have written them. */
+  /** The elements of the text that this node cannot read. Another version of this library may have written these elements. */
   others: ReadonlyArray<unknown>
   /**
    * The time of the store minus the time of the process's monotonic clock, which nobody can set; `undefined` before the first read.

@@ -1,7 +1,7 @@
 /**
  * Renews the lease of a node in a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`. A lease is an
- * entry that expires when the node does not renew it. Other nodes then take the node as ended. This module renews the lease until the scope
- * closes, and notices when the lease is lost, also when the store does not answer.
+ * entry that expires when the node does not renew it. When the entry has expired, the other nodes treat the node as ended. This module
+ * renews the lease until the scope closes. It notices when the lease is lost, even when the store does not answer.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -47,14 +47,14 @@ export const hold = <E>(
       const began = yield* now
       if (yield* renew) renewed = Math.max(renewed, began)
       else yield* Deferred.succeed(lost, undefined)
-      // Tried again, because a failing store may accept writes for short times only.
+      // This code tries again, because a failing store may accept writes only for short times.
     }).pipe(Effect.retry({ times: AGAIN, schedule: Schedule.spaced(period / (AGAIN + 1)) }), Effect.ignore)
     // Measured with the clock of this process, so that the lease ends at this node before another node takes over.
     const expired: Effect.Effect<unknown> = Effect.flatMap(now, (at) => {
       const left = renewed + millis - at
       return left > 0 ? Effect.zipRight(Effect.sleep(left), expired) : Deferred.succeed(lost, undefined)
     })
-    // Renewals begin at fixed times, also when the store has not answered the previous renewal.
+    // Renewals begin at fixed times, even when the store has not answered the previous renewal.
     const attempt = Effect.fork(TimeLimit.end(renewing, millis))
     yield* Effect.forkScoped(Effect.repeat(attempt, Schedule.fixed(period)))
     yield* Effect.forkScoped(expired)

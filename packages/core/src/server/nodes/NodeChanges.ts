@@ -21,8 +21,8 @@ import type { Kind, RegistryService } from "../Registry.js"
 export const MAX_WAITING = 1024
 
 /**
- * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function that delivers and shares
- * a change that does not come from the registry.
+ * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function for changes that do not
+ * come from the registry. The function delivers a change at this node, and shares the change with the other nodes.
  */
 export const deliver = (
   registry: RegistryService,

@@ -23,8 +23,8 @@ export type Forth =
   /** The client has read `size` more characters of the answer. */
   | { readonly type: "taken"; readonly from: string; readonly id: string; readonly size: number }
   /**
-   * `gone`: the client has disconnected. `request`: a request in the form of an earlier version of this library. Its body is in the first
-   * line, and it needs an answer in the same old form.
+   * `gone`: the client has disconnected. `request`: a request in the form of an earlier version of this library. The body of such a request
+   * is in the first line, and the request needs an answer in the earlier form.
    */
   | { readonly type: "gone" | "request"; readonly from: string; readonly id: string }
 
@@ -44,7 +44,10 @@ export type Back =
     readonly status: number
     readonly headers: Headers
   }
-  /** A piece of the answer. `node` is the node that answers. When the request no longer exists, that node is notified. */
+  /**
+   * A piece of the answer. `node` is the node that answers. When the request no longer exists at the receiving node, the receiving node
+   * sends `gone` to `node`.
+   */
   | { readonly type: "text"; readonly id: string; readonly node: string; readonly body: string }
   /** The answer has ended. An answer that was `cut` is not complete. */
   | { readonly type: "end" | "cut"; readonly id: string }

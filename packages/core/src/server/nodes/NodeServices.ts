@@ -1,7 +1,7 @@
 /**
  * Wraps the `SessionDirectory` and the `Inbox` of an application, for `Nodes` and `NodeTasks`. An application may have written these
  * services itself. The wrapper turns a defect of a service into a failure, so that no request waits forever, and logs when a service begins
- * to fail. `DIRECTORY` is the name of the directory in error messages, also for `legacy/Http` and `legacy/DirectoryEntry`.
+ * to fail. `DIRECTORY` is the name of the directory in error messages. `legacy/Http` and `legacy/DirectoryEntry` use this name, too.
  */
 import * as Effect from "effect/Effect"
 import { InboxError, type InboxService, type Mailbox } from "../Inbox.js"

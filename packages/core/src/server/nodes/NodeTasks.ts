@@ -1,11 +1,11 @@
 /**
- * Wraps the `TaskStore` that several nodes share, for `TasksServer`. Each task contains the name of the node that runs the task. When this
- * node has ended, this module ends the task as `failed`. Otherwise the task of a killed node would keep its status until its time to live
- * has passed. A detached task (`DetachedTask`) contains no node, so it does not end with a node.
+ * Wraps the `TaskStore` that several nodes share, for `TasksServer`. Each task contains the name of the node that runs the task. When the
+ * node of a task has ended, this module ends the task as `failed`. Otherwise the task would keep its status until its time to live has
+ * passed. A detached task (`DetachedTask`) contains no name of a node, so the end of a node does not end this task.
  *
  * Mutable fields: `name` is the name of this node, and changes when the node has lost its lease. `names` contains all names that this node
- * has had. `missing` contains the nodes that were not alive, and since when. `doubted` is the last time at which this node had no lease, or
- * could not read the lease of another node.
+ * has had. `missing` contains the nodes that were not alive, each with the time at which this node first noticed this. `doubted` is the
+ * last time at which this node had no lease, or could not read the lease of another node.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -38,7 +38,7 @@ const WATCH = Duration.millis(500)
 /** How long a node that could not join waits before it tries again. */
 const JOIN = Duration.seconds(1)
 
-/** How many tasks are renamed at the same time. */
+/** In how many tasks this node writes its new name at the same time. */
 const RENAMES = 16
 
 /** How many nodes that are not alive this module stores. */
@@ -125,7 +125,7 @@ class NodeTasks implements TaskStoreService {
       this.membership = yield* directory.join(name)
       this.names.add(name)
       this.name = name
-      // Tried again and again, because the store may also be restarting. A task with the old name would fail.
+      // This code tries again and again, because the store may be restarting, too. A task that keeps the old name would fail.
       const renamed = Effect.forEach(
         [...this.running()],
         ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), untilStored)),
@@ -168,7 +168,7 @@ class NodeTasks implements TaskStoreService {
     )
   }
 
-  /** Whether a node is alive. Gives `true` also when this node cannot find it out. */
+  /** Whether another node is alive. Also gives `true` when this node cannot find out whether the other node is alive. */
   private readonly isAlive = (node: string): Effect.Effect<boolean> =>
     Effect.suspend(() =>
       this.membership === undefined

@@ -38,7 +38,7 @@ export interface Nodes {
    * From now on this node takes over no sessions. Ends the streams that other nodes serve for clients of this node, with the text `retry`.
    */
   readonly drain: (retry: string) => void
-  /** Whether no other node is serving a request that arrived here. */
+  /** Gives `true` when no other node is serving a request that arrived at this node. */
   readonly isIdle: () => boolean
 }
 

@@ -97,7 +97,7 @@ export const keep = (
     yield* Effect.forkScoped(Effect.repeat(watch(place), Schedule.spaced(WATCH)))
     yield* Effect.forkScoped(Effect.repeat(touch(place), Schedule.spaced(TOUCH)))
     yield* Deferred.succeed(joined, undefined)
-    // Without its inbox, this node would get no requests of other nodes, although they take it as alive.
+    // Without its inbox, this node would get no requests of other nodes, although the other nodes treat this node as alive.
     yield* Race.raceFirst(place.membership.lost, Fiber.join(receiving))
     Metrics.add(Metrics.leaseLost)
     yield* Effect.logError("This node has lost its lease or its inbox: its sessions end here, and go on at other nodes")

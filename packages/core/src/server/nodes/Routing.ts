@@ -1,11 +1,13 @@
 /**
- * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. When this is another node, this module passes the
- * request on. When the node of the session has ended, this node takes the session over ("claims" it).
+ * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. When another node serves the session, this module
+ * passes the request on. When the node of the session has ended, this node takes the session over: it "claims" the session in the
+ * directory.
  *
- * A claim may succeed in the directory although the answer of the directory is lost. `doubts` contains the sessions whose claim has an
- * unknown result, and the new epoch of each session. (The epoch of a session grows by one with each claim.) Before this node serves a
- * session, it removes the session from `doubts`. Otherwise an old answer of the directory could make this node begin the session a second
- * time in the same epoch. `place` is set while this node is a member. When `isDraining` is true, this node claims no sessions.
+ * A claim may succeed in the directory although this node does not get the answer of the directory. Then this node does not know the result
+ * of the claim. `doubts` contains the sessions with such a claim, and the new epoch of each session. The epoch is a number that grows by
+ * one with each claim. Before this node serves a session, it removes the session from `doubts`. Otherwise an old answer of the directory
+ * could make this node begin the session a second time in the same epoch. `place` is set while this node is a member. When `isDraining` is
+ * true, this node claims no sessions.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -32,7 +34,7 @@ export interface OwnSessions {
 /** A request that perhaps another node must serve. */
 export interface Routed {
   readonly exchange: Admitted
-  /** Whether a session belongs to a different user than the request. */
+  /** Whether a session belongs to another user than the user of the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request without a body. */
   readonly read: ((then: (body: string) => void) => void) | undefined
@@ -108,7 +110,7 @@ export class Routing {
           if (this.isDraining) return refuse(Refusal.closing)
           const claim = Effect.tapError(membership.claim(session, entry.epoch), () => this.doubt(entry, place))
           return Effect.flatMap(claim, (claimed) => {
-            // When this node has lost its lease meanwhile, it must not use its old name.
+            // This node may have lost its lease while the directory stored the claim. Then this node must not use its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
             this.doubts.delete(session)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here
@@ -187,8 +189,8 @@ const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<voi
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
 /**
- * Whether the application has passed the user with the request. Such a user is a value in this process, and this node cannot send it to
- * another node.
+ * Whether the application has passed the user with the request. Such a user is a value in this process, and this node cannot send this
+ * value to another node.
  */
 const handsOverUser = ({ arrived: { services }, user }: Admitted): boolean =>
   services !== undefined && user !== undefined &&

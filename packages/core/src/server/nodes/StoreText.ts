@@ -1,7 +1,7 @@
 /**
  * The error messages of task stores (`TaskStore`) and inboxes (`Inbox`). The stores in memory, in Redis and in SQL use the same messages:
- * the packages `redis` and `sql` import this module. Each message contains the refused value, shortened and on one line. Of a task id, a
- * message contains only the first 8 characters, because anyone with the whole id may be able to read the task. `isSmallEnd` defines the one
+ * the packages `redis` and `sql` import this module. Each message contains the refused value, shortened and on one line. A message contains
+ * only the first 8 characters of a task id, because anyone with the whole id may be able to read the task. `isSmallEnd` defines the one
  * exception from the limits of the stores.
  */
 import * as Tasks from "../../protocol/Tasks.js"

@@ -118,7 +118,7 @@ export const keys = (
 /** How many keys of unreadable entries a reporter stores. */
 const MAX_LOGGED = 1000
 
-/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store must use the same function. */
+/** Makes a function that logs an entry that this node cannot read, once for each key. Use one such function for all entries of a store. */
 export const reporter = (): (key: string) => Effect.Effect<void> => {
   const logged = new Set<string>()
   return (key) =>

@@ -10,7 +10,7 @@ import type { Channel } from "../../jsonrpc/Side.js"
 import type { Question } from "../Ask.js"
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 
-/** A question and its key; the key is `undefined` where the application has given no key. */
+/** A pair of a key and a question. The key is `undefined` when the application has given no key. */
 export type Keyed = readonly [key: string | undefined, question: Question<any>]
 
 export interface Asker {

@@ -1,8 +1,8 @@
 /**
  * Runs the `Authenticator` of a server, in the same way for all transports (`dispatch/Conversations`, `dispatch/Dispatch`,
- * `dispatch/Stages`). `dispatch/Build` calls `make`. When the application has passed a user, this module takes this user. Otherwise the
- * authenticator searches for the user, with the facts from the transport. A search has a time limit, and only a limited number of searches
- * run at the same time. `watch` searches for the user of an HTTP request again while a stream of the request is open.
+ * `dispatch/Stages`). `dispatch/Build` calls `make`. When the application has passed a user with the message, this module uses that user.
+ * Otherwise the authenticator searches for the user, with the facts from the transport. A search has a time limit, and only a limited
+ * number of searches run at the same time. `watch` searches for the user of an HTTP request again while a stream of the request is open.
  *
  * The functions use callbacks instead of effects, because an HTTP endpoint has no fiber before the fiber of the handler. The mutable set
  * `running` contains the fibers that have not ended, also uninterruptible fibers after their time limit. Effect's `FiberSet` does not fit,
@@ -28,8 +28,8 @@ import * as Permission from "./Permission.js"
 import { Validity } from "./Validity.js"
 
 /**
- * Calls `then` once, before or after this function returns. Returns a function that interrupts the search. After that function was called,
- * `then` is not called.
+ * Searches for the user, and calls `then` once with the result, before or after this function returns. Returns a function that interrupts
+ * the search. If the caller interrupts the search before its end, the search never calls `then`.
  */
 export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
 

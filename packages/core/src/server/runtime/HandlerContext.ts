@@ -193,7 +193,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
       Effect.suspend(() => {
         const notify = this.allowed(this.outbound)
         if (typeof method === "string") return notify(method, params)
-        // Drops the notification where one side does not have the extension.
+        // Drops the notification when the client or the server does not have the extension.
         return isPresent(this.facts, this.speech.extensions, method)
           ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
           : Effect.void
@@ -365,8 +365,8 @@ class Client implements ClientOfRequest {
 }
 
 /**
- * Gives the settings of the two sides for an extension. `None` where one side has not declared the extension. Fails when the settings of
- * the client do not decode.
+ * Gives the settings of client and server for an extension. Gives `None` when the client or the server has not declared the extension.
+ * Fails when the settings of the client do not decode.
  */
 const settingsOf = (
   { clientCapabilities, version }: ClientFacts,
@@ -428,7 +428,10 @@ const requestOf = (
   )
 }
 
-/** Whether the two sides have declared the extension of a part, and the client's revision has the part. */
+/**
+ * Whether client and server have declared the extension that contains this part (for example a method), and the client's revision has the
+ * part.
+ */
 const isPresent = (
   { clientCapabilities, version }: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,

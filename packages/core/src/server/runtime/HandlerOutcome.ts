@@ -47,7 +47,7 @@ export const ofRequest = (
   }
   const { died } = outcome
   const subject = HandlerName.of(session.received)
-  // For a call of a tool, a result: a host shows the model the results of a tool, but not errors.
+  // A call of a tool gets a result and not an error, because a host shows the model the results of a tool, but not errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome
@@ -91,7 +91,7 @@ export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
     : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
 }
 
-/** Whether a failure decides the response, also when the definition of the handler does not declare this failure. */
+/** Whether a failure decides the response, even when the definition of the handler does not declare this failure. */
 export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
   failure instanceof ExtendedResult || failure instanceof HttpRefusal

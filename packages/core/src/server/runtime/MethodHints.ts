@@ -1,8 +1,8 @@
 /**
- * Makes cache hints, which tell clients for how long, and for whom, they may cache a result. `ofMethod` makes the hints of all results of a
- * method from the server's option `cache`, for `modern/Era`. `ofList` adds the hints of the entries of a list, for `features/PagedList`.
- * `onlyForSender` is for results that other clients must not get, for `features/Resources`. `CacheHints` contains the options and the type
- * of hints.
+ * Makes cache hints. They tell a client how long it may cache a result, and whether caches may give the result to other users. `modern/Era`
+ * calls `ofMethod`, which makes the hints for all results of a method from the server's option `cache`. `features/PagedList` calls
+ * `ofList`, which combines the hints of a list method with the hints of the entries in the list. `features/Resources` uses `onlyForSender`
+ * for results that other clients must not get. `CacheHints` contains the options and the type `Hints`.
  */
 import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHints } from "../CacheHints.js"
 
@@ -10,8 +10,8 @@ import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHin
 export const onlyForSender: Hints = { cacheScope: "private" }
 
 /**
- * Makes the hints of all results of a method. The options of the method replace the options of all methods. Without options there are no
- * hints.
+ * Makes the hints of all results of a method. An option that the application gives for this method replaces the same option for all
+ * methods. When the application gives no options, the result is an empty object.
  */
 export const ofMethod = (options: ServerCacheOptions | undefined, method: string): Hints =>
   toHints(
@@ -21,8 +21,9 @@ export const ofMethod = (options: ServerCacheOptions | undefined, method: string
   ) ?? {}
 
 /**
- * Makes the hints of a list whose entries have their own hints: the shortest time and the narrowest scope of all. `own` are the hints of
- * the list method, for example of `tools/list`. They also count for an entry without hints. `undefined` when no entry has hints.
+ * Makes the hints of a list in which entries have their own hints: the shortest time and the narrowest scope of all entries. `own` are the
+ * hints of the list method, for example of `tools/list`. For an entry without hints, `own` is used in place of its hints. When every entry
+ * has hints, the time and the scope in `own` replace the time and the scope of the entries. Gives `undefined` when no entry has hints.
  */
 export const ofList = (own: Hints, entries: ReadonlyArray<Hints | undefined>): Hints | undefined => {
   const given = entries.filter((hints) => hints !== undefined)

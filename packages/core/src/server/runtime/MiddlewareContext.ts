@@ -12,7 +12,8 @@ import { ServerSession } from "../ServerSession.js"
 
 /**
  * Runs one middleware around an effect. `own` contains the services of the middleware's layer. `request` contains the services of the
- * request, and the services that outer middleware has added. `next` gets `request`, together with the services that this middleware adds.
+ * request, and the services that outer middleware has added. The effect `next` gets the services in `request`, together with the services
+ * that this middleware adds.
  */
 export const run = <Call>(
   middleware: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, any>,

@@ -1,7 +1,7 @@
 /**
  * Cuts lists into pages, and makes the cursors of the pages, for `features/ListPage` and `features/PagedList`. `start` finds the index for
  * a cursor, and `at` gives the page that begins at an index. `ResolvedLimits` reads the default size of a page from this module. A page has
- * a limit of entries and a limit of characters. So every client can read a page, also when the schemas of tools are long.
+ * a limit of entries and a limit of characters, so that clients can read a page even when the schemas of tools are long.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"

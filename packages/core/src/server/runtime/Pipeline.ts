@@ -3,10 +3,10 @@
  * calls `leavesResults`. `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
  *
  * The services of a handler come from six sources: the context of the feature's layer, the services that the application provided with the
- * HTTP request, the session layer, the user, the middleware, and the request itself. Where two sources have the same service, the handler
- * gets the service of the later source. `servicesOf` joins all sources except the middleware, whose services `MiddlewareContext` adds.
- * `decodeAndFind` decodes the parameters of a message and finds its handler. It runs on the message's fiber, when the middleware runs
- * `next`.
+ * HTTP request, the session layer, the user, the middleware, and the request itself. When two sources have the same service, the handler
+ * gets the service from the source that is later in this list. `servicesOf` joins all sources except the middleware, whose services
+ * `MiddlewareContext` adds. `decodeAndFind` decodes the parameters of a message and finds its handler. It runs on the message's fiber, when
+ * the middleware runs `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -53,8 +53,8 @@ export interface RequestOrigin {
   /** The reason why the authenticator has found no user; `undefined` when the authenticator has found a user, or did not run. */
   readonly refusal?: Refuses | undefined
   /**
-   * Ends the HTTP stream of the request. The client resumes the stream later, and then gets the response. Does nothing where the client
-   * could not resume the stream.
+   * Ends the HTTP stream of the request. The client resumes the stream later, and then gets the response. This effect does nothing when the
+   * client could not resume the stream.
    */
   readonly closeStream: Effect.Effect<void>
 }

@@ -1,8 +1,8 @@
 /**
  * The scope of a request. `Serve` makes a scope for each request, `Pipeline` provides it to the handler, and `TaskCall` keeps it open for a
- * task. Most handlers add nothing to the scope, so this class makes the real scope (`inner`) only when a handler first needs it. After the
- * request has ended, fibers that still run get a closed scope. The class has the members of a `Scope` of Effect 3. Builds for Effect 4 use
- * `RequestScope.v4.ts` in place of this file.
+ * task. Most handlers add nothing to the scope, so this class makes the real scope (`inner`) only when a handler first needs it. A fiber
+ * that still runs after the end of the request gets a closed scope. The class has the members of a `Scope` of Effect 3. Builds for Effect 4
+ * use `RequestScope.v4.ts` in place of this file.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -25,12 +25,12 @@ export class RequestScope implements Scope.Scope {
     return (this.inner as unknown as { readonly state: unknown }).state
   }
 
-  /** `Scope.fork` calls it. */
+  /** Forks the inner scope. `Scope.fork` calls this method. */
   fork(strategy: ExecutionStrategy.ExecutionStrategy): Effect.Effect<Scope.CloseableScope> {
     return Effect.suspend(() => Scope.fork(this.inner, strategy))
   }
 
-  /** `Scope.addFinalizer` calls it. */
+  /** Adds a finalizer to the inner scope. `Scope.addFinalizer` calls this method. */
   addFinalizer(finalizer: Scope.Scope.Finalizer): Effect.Effect<void> {
     return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
   }

@@ -1,6 +1,6 @@
 /**
- * Fills in the defaults of the limits of a server, for `dispatch/Build`, and of an endpoint, for `http/ResolvedOptions`. `Limits` describes
- * the limits.
+ * Adds the defaults to the limits of a server (for `dispatch/Build`) and to the limits of an endpoint (for `http/ResolvedOptions`).
+ * `Limits` describes the limits.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"

@@ -13,7 +13,7 @@ import type { ServerSessionService } from "../ServerSession.js"
 export interface Served {
   readonly effect: Effect.Effect<unknown, unknown, any>
   readonly context: Context.Context<never>
-  /** The cache hints, where this result has its own hints. They are complete when the effect has ended. */
+  /** The cache hints of this result, if the result has its own hints. The object is complete when the effect has ended. */
   readonly hints?: Hints | undefined
 }
 
@@ -26,7 +26,7 @@ export interface Route {
    * Checks further rules for a result that conforms to the schema. Gives a text that says what is wrong; `undefined` when nothing is wrong.
    */
   readonly problem?: (result: any) => string | undefined
-  /** Whether requests get the same result object until an entry changes. Then the encoded result can be cached. */
+  /** Whether all requests get the same result object until an entry changes. If `true`, the server caches the encoded result. */
   readonly isStable: boolean
   /**
    * Gives the parameters for middleware and for the check of headers. Where the server repairs the arguments of a tool, the parameters

@@ -29,8 +29,8 @@ export type NotificationHandler = RegisteredHandler & { readonly method: Method.
 type Registered = Pick<Server, "extensions" | "registry">
 
 /**
- * Finds the application's handler of the requests of a method. This handler replaces the route of a feature. `undefined` when there is
- * none. Ignores a handler of an extension that is not in the option `extensions` of the server.
+ * Finds the application's handler of the requests of a method. This handler replaces the route of a feature. Gives `undefined` when there
+ * is no such handler. Ignores a handler of an extension that is not in the option `extensions` of the server.
  */
 export const handlerOf = (server: Registered, method: string): RequestHandler | undefined => {
   const found = server.registry.handlers.get(method)

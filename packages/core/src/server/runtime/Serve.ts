@@ -40,8 +40,8 @@ export interface Era<F extends ClientFacts> {
 /** The functions that check and answer a request, in the order in which they run. */
 export interface Serving<F extends ClientFacts> {
   /**
-   * Checks a request. Gives the error when the server must not serve the request. May also give an effect that serves the request in place
-   * of its route. `undefined`: the route serves the request.
+   * Checks a request. There are three results. An error: the server refuses the request. An effect: this effect serves the request in place
+   * of the route. `undefined`: the route serves the request.
    */
   readonly gate: (client: F, request: Request, route: Routes.EraRoute<F>) => McpError | Route.Served | undefined
   /**
@@ -140,7 +140,7 @@ const workOf = <F extends ClientFacts>(
     context,
     cancellable: route?.isCancellable,
     release: (exit) => {
-      // Removed, so that code which stores the context does not also keep the ended fiber in memory.
+      // This code removes the fiber from the context. Otherwise code that stores the context would also keep the ended fiber in memory.
       handler.fiber = undefined
       const released = scope.release(exit)
       return serving.released === undefined ? released : serving.released(client, released)
@@ -151,8 +151,8 @@ const workOf = <F extends ClientFacts>(
 }
 
 /**
- * Makes the error for a client that lacks a required capability; `undefined` when the client has declared all of them, or had no way to
- * declare capabilities.
+ * Makes the error for a client that lacks a required capability; `undefined` when the client has declared all required capabilities, or
+ * could not declare capabilities.
  */
 export const lacking = (
   { clientCapabilities, hasDeclared }: ClientFacts,
@@ -178,7 +178,7 @@ export const listenerOf = <F extends ClientFacts>(
     : undefined
 }
 
-/** Runs the handler of a notification, inside the middleware. `observed` runs after that. */
+/** Runs the handler of a notification inside the middleware, and then runs `observed`. */
 export const notification = <F extends ClientFacts>(
   { era: { speech }, pipeline }: Serve<F>,
   client: F,

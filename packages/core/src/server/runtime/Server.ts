@@ -32,7 +32,7 @@ export interface Server {
   readonly instructions: () => string | undefined
   /** Gives the current capabilities of the server. */
   readonly capabilities: () => ServerCapabilities
-  /** The routes of the methods of all features, also when the server has no entries. */
+  /** The routes of the methods of all features. The server has these routes even when it has no entries, for example no tools. */
   readonly features: ReadonlyArray<Route>
   /** The handlers and filters that the application has registered. `runtime/Routes` finds a handler in them. */
   readonly registry: Pick<RegistryService, "filters" | "handlers">
@@ -62,7 +62,7 @@ export interface Server {
     /** How many resources one client may subscribe to. */
     readonly max: number
     readonly isKnown: (uri: string) => boolean
-    /** Gives those of the URIs that are hidden from the request. */
+    /** Gives the URIs in `uris` that are hidden from the current request. */
     readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
     /**
      * Gives the `subscribe` effect of a resource, which runs in the scope of the subscription; `undefined` when the resource has no such

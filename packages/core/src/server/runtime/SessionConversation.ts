@@ -13,7 +13,7 @@ import type { HttpRefusal } from "../HttpRefusal.js"
 
 /**
  * Begins a conversation. The caller passes the messages to `receive`. The conversation runs in the server's context until the caller closes
- * it. `onEnd` runs when the server closes the conversation.
+ * it. The server calls `onEnd` when it closes the conversation.
  */
 export type Open = (
   sender: Sender,
@@ -41,7 +41,7 @@ export interface SharedSession {
 
 /** An open conversation. The caller passes the messages to it. */
 export interface SessionConversation {
-  /** Handles a message of the client, and sends the response on `channel`. Default: the sender of the conversation. */
+  /** Handles a message of the client, and sends the response on `channel`. By default, `channel` is the sender of the conversation. */
   readonly receive: (incoming: Delivery, channel?: Channel) => void
   /**
    * Ends the conversation: interrupts the handlers, and answers the unanswered requests. You may run this effect several times. The first

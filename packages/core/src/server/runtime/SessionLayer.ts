@@ -1,9 +1,9 @@
 /**
  * Builds the application's session layer separately for every client. Two clients never share the services of the layer. With revision
  * 2025-11-25 or earlier, the layer is released when the client's session ends. With revision 2026-07-28 or later on a pipe, the layer is
- * released when the pipe ends. With revision 2026-07-28 or later over HTTP, the layer is built and released for each request; with the
- * option `lifetime: "user"`, it is kept for the user. `dispatch/Build` calls `make`, and `Pipeline` gets the services of a client from the
- * result.
+ * released when the pipe ends. With revision 2026-07-28 or later over HTTP, the server builds and releases the layer for each request. With
+ * the option `lifetime: "user"`, the server instead keeps the layer for further requests of the user. `dispatch/Build` calls `make`, and
+ * `Pipeline` gets the services of a client from the result.
  *
  * `legacy/Initialize` builds the layer in the handshake. With revision 2026-07-28 or later, the first request of a pipe or of a user builds
  * the layer, and other requests wait. When building fails, the next request builds the layer again.
@@ -163,7 +163,7 @@ const ofUsers = (
 ): Effect.Effect<SessionLayer["ofRequest"], never, Scope.Scope> =>
   Effect.gen(function*() {
     yield* refuseNodes
-    // Made before the dispatcher, so that this scope closes after the handlers have ended.
+    // The server makes this scope before the dispatcher, so that the scope closes after the handlers have ended.
     const whole = yield* Release.scope("The session layer of users", closeTimeout)
     const deadlines = yield* Deadlines.make(RESOLUTION)
     const services = yield* EffectInternals.services
@@ -178,7 +178,8 @@ const ofUsers = (
       EffectInternals.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
     }
     /**
-     * Ends an idle session, if a limit is reached. Gives `false` when all of these sessions are in use.
+     * When a limit of sessions is reached, ends one idle session. Gives `false` when a limit is reached and requests use all of these
+     * sessions.
      */
     const makeRoom = (user: string): boolean => {
       const all = [...sessions.values()]

@@ -34,8 +34,8 @@ export interface TaskDialect {
   /** Ends the request of a call that has become a task. The answer contains the task. */
   readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
   /**
-   * Gives the functions with which the handler sends and asks after the response to its request. The asker is for requests to the client
-   * that are not questions of the task.
+   * Gives the functions with which the handler sends and asks after the response to its request. The handler uses the asker for requests to
+   * the client that are not questions of the task.
    */
   readonly detached: (task: StoredTask) => { readonly outbound: RequestChannel; readonly asker: Asker }
   /**
@@ -46,8 +46,8 @@ export interface TaskDialect {
   /** Encodes a question for the client. Left: the reason why the client cannot get the question. */
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
   /**
-   * Decodes the client's answer with a key. Where the client sends answers with a request, fails with `InvalidParams`, and the server
-   * refuses this request.
+   * Decodes the client's answer to the question with the key `key`. With a revision whose clients send answers in a request, this effect
+   * fails with `InvalidParams` for a wrong answer. The server then refuses that request.
    */
   readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>
   /** Makes the end of a task from the end of its handler. */

@@ -4,7 +4,7 @@
  */
 import * as Context from "effect/Context"
 
-/** The two members are in milliseconds. The service is `undefined` outside of HTTP. */
+/** The validity of a user. Both members are in milliseconds. The service is `undefined` outside of HTTP. */
 export class Validity extends Context.Reference<Validity>()("@effect-mcp/core/server/Authenticator/Validity", {
   defaultValue: (): { life: number; recheckAfter: number } | undefined => undefined
 }) {}

@@ -204,7 +204,7 @@ export class StoredTasks {
     })
   }
 
-  /** The task now, and then the task after each change. */
+  /** Gives the current task, and then the task after each change. */
   changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, Refuses | InvalidParams> {
     return Stream.unwrap(
       Effect.as(
@@ -228,7 +228,7 @@ export class StoredTasks {
     )
   }
 
-  /** Cancels a task. The second value is `false` when the task has already ended. */
+  /** Cancels a task. Gives the task, and a boolean that is `false` when the task had already ended. */
   cancel(
     viewer: Viewer,
     taskId: string
@@ -237,7 +237,7 @@ export class StoredTasks {
       Tasks.isTerminal(task.status)
         ? undefined
         : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} })
-    // Also when the task was cancelled earlier, because the engine may not have been notified then.
+    // Also notifies the engine when the task was cancelled earlier, because the earlier notification may not have reached the engine.
     return answered(Effect.tap(cancel, ([task]) => task.status === "cancelled" ? this.stop(task) : Effect.void))
   }
 
@@ -245,7 +245,7 @@ export class StoredTasks {
    * Stores the client's answers to questions of a task, by the keys of the questions. A question without an answer stays open. Answers to
    * other keys are ignored: the loop visits only the questions of the task, because a client may send any number of answers. With revision
    * 2026-07-28 or later, one answer that does not fit its question makes this effect refuse all answers. Only the node that runs the task
-   * checks answers. The engine of a detached task is notified before the answers are stored.
+   * checks answers. Before this effect stores the answers to a detached task, it notifies the engine of the task.
    */
   answer(
     viewer: Viewer,
@@ -286,8 +286,8 @@ export class StoredTasks {
   }
 
   /**
-   * Asks questions in a task, and waits for all answers. With revision 2026-07-28 or later, this node checks answers that arrive at this
-   * node before they are stored.
+   * Asks questions in a task, and waits for all answers. With revision 2026-07-28 or later, this node checks the answers that arrive at
+   * this node, before it stores them.
    */
   ask(
     task: StoredTask,
@@ -367,7 +367,8 @@ export class StoredTasks {
 
   /**
    * Makes the function that stores the progress of a task's handler as the status message. The function does not wait for the store. One
-   * write runs at a time. Of the reports that come during a write, only the newest is written. A report that cannot be stored is lost.
+   * write runs at a time. When several reports come during a write, the function writes only the newest of these reports. A report that
+   * cannot be stored is lost.
    */
   reports(task: StoredTask): (progress: Progress) => Effect.Effect<void> {
     const writes = new SerialQueue()
@@ -392,8 +393,8 @@ export class StoredTasks {
 
   /**
    * Stores the end of a task, and gives the task as the store then has it. A task that has already ended keeps its earlier end. While the
-   * store does not answer, tries again. An interruption takes effect only between two attempts. Gives `None` when the store does not have
-   * the task any more, or refuses its end.
+   * store does not answer, tries again. If this effect is interrupted, it ends only between two attempts. Gives `None` when the store does
+   * not have the task any more, or refuses its end.
    */
   end(
     { owner, taskId }: StoredTask,
@@ -475,7 +476,7 @@ const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | Refuses | InvalidParams>) =>
   Effect.catchTag(effect, "TaskStoreError", unavailable)
 
-/** The viewer for the task's own handler. This viewer can read the task whatever its revision and scopes. */
+/** The viewer for the handler of a task. This viewer can read the task, whatever the revision and the scopes of the task are. */
 const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () => true, refusal: () => undefined })
 
 const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires
@@ -485,7 +486,9 @@ const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): Tasks.Task
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
 
-/** Makes the client's error from a failure of the store. Only for a reached limit, the client gets the message of the store. */
+/**
+ * Makes the client's error from a failure of the store. The client gets the message of the store only when a limit of the store is reached.
+ */
 export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
   Effect.fail(reason === "Refused" ? refused : failure(message, reason))
 

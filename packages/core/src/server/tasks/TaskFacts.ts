@@ -1,6 +1,6 @@
 /**
- * The common parts of tasks of revision 2025-11-25 and of revision 2026-07-28: the members that all encoded tasks have, and the end of a
- * task. `legacy/TaskWire` and `modern/TaskWire` contain the other parts.
+ * The code that tasks of revision 2025-11-25 and tasks of revision 2026-07-28 share. It makes the members that all encoded tasks have, and
+ * the end of a task. `legacy/TaskWire` and `modern/TaskWire` contain the other parts.
  */
 import { toObject } from "../../jsonrpc/JsonRpcError.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"

@@ -55,7 +55,7 @@ export class TaskRunner {
     this.tasks = new StoredTasks(store, engines)
   }
 
-  /** Creates a task that runs at this node. When this effect has ended, the task is in the store. */
+  /** Creates a task that runs at this node. The effect ends when the task is in the store. */
   create(details: NewTask): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
     return Effect.flatMap(this.made(details), (task) => {
       const running = this.running.get(task.owner)?.size ?? 0

@@ -1,6 +1,7 @@
 /**
- * Gauges that compute their number when the application reads them, for `Metrics`. (A gauge of Effect contains the number that was set
- * last.) This is the only module that depends on how Effect registers metrics. Builds for Effect 4 use `Gauge.v4.ts` in place of this file.
+ * Gauges that compute their number when the application reads them, for `Metrics`. (An ordinary gauge of Effect contains the number that
+ * code has set last.) This is the only module that depends on how Effect registers metrics. Builds for Effect 4 use `Gauge.v4.ts` in place
+ * of this file.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

@@ -1,6 +1,6 @@
 /**
- * The metrics of a running server: gauges of open sessions, requests and streams, and counters of rare events. Gauges compute their number
- * only when the application reads them, so an ordinary message costs nothing here.
+ * The metrics of a running server: gauges of open sessions, requests and streams, and counters of rare events. A gauge computes its number
+ * only when the application reads the gauge, so ordinary messages cost no time for gauges.
  *
  * `ServerTelemetry` exports these metrics, and contains the metrics of single messages.
  */

@@ -1,8 +1,8 @@
 /**
- * Handles the failures of a store, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the store is
- * only for the operator, because it may contain addresses and commands. The client gets the text `sentence` instead, from `Refusal`,
- * `StoredTasks` and `modern/RequestState`. While a store does not answer, any client can cause many failures. So `once` logs an error only
- * when the failures begin. `RateLimit`, `EventDatabase`, `HttpContext` and the package `auth` also use `once`.
+ * Handles the failures of a store, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). Only the operator gets the
+ * error message of the store, because this message may contain addresses and commands. The client gets the text `sentence` instead, from
+ * `Refusal`, `StoredTasks` and `modern/RequestState`. While a store does not answer, any client can cause many failures. So `once` logs an
+ * error only when the failures begin. `RateLimit`, `EventDatabase`, `HttpContext` and the package `auth` also use `once`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -36,8 +36,8 @@ export const once = <F extends { readonly message: string }>(
 }
 
 /**
- * As `once`, for a store that an application may have written itself. Turns a defect of the store into a failure, so that the server
- * answers the request that waits for the store. The log contains the defect.
+ * Makes a function like `once`, for a store that an application may have written itself. Turns a defect of the store into a failure, so
+ * that the server answers the request that waits for the store. The log contains the defect.
  */
 export const total = <F extends { readonly message: string }>(
   what: string,
