@@ -193,7 +193,10 @@ export interface Options {
    * supports both eras waits at most 5 seconds by default; then it tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
-  /** The `maxRetries` of calls that have no `maxRetries` of their own. Default: 0, no call is sent again. */
+  /**
+   * How many times the client sends a call again when its answer was lost. `maxRetries` of `CallOptions` says which calls, and replaces
+   * this number for one call. Default: 0, the client sends no call again.
+   */
   readonly maxRetries?: number | undefined
   /**
    * Whether lists and resources are cached for as long as the server allows, with revision 2026-07-28. A result that the server allows only
@@ -219,13 +222,16 @@ export interface Options {
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
    * What an earlier session with the same server has found out: the earlier session itself, or an object with the same members, for example
-   * from stored JSON. With this option, the client does not first find out the era of the server. A modern session opens without a message.
-   * A legacy session opens with the handshake; only if the server refuses the handshake, the client finds out the era.
+   * from stored JSON. With this option, the client does not first find out the era of the server. If `prior` has revision 2026-07-28, the
+   * client opens the session without a message. If `prior` has an earlier revision, the client sends the handshake, and finds out the era
+   * only if the server refuses the handshake. The client sends no handshake when the connector also continues a session over HTTP (option
+   * `session` of `Remote`).
    */
   readonly prior?: Prior | undefined
   /**
    * The extensions that the client uses, with the settings that it declares. Connecting dies when two extensions add the same name. Over
-   * HTTP, requests of extensions get the headers of their extension only if this client opens the transport. Default: no extensions.
+   * HTTP, requests of extensions get the headers that their extensions define. A transport that your program has opened before, without
+   * this client, does not set these headers. Default: no extensions.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** The limits of the session; see `Limits` for their defaults. */
@@ -295,7 +301,8 @@ export interface CallOptions extends RequestOptions {
   readonly cache?: boolean | undefined
   /**
    * The capabilities that this call declares, in place of the capabilities of the client's features. The option works only with revision
-   * 2026-07-28, and only for `request` with the name of a method. The caller of `request` answers an `input_required` result itself.
+   * 2026-07-28, and only for `request` with the name of a method, such as `client.request("tools/call", …)`. Functions such as `callTool`
+   * ignore it. The code that calls `request` must itself answer a result of the type `input_required`.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**

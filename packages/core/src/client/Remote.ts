@@ -1,6 +1,6 @@
 /**
- * Reaches a server by its URL: over Streamable HTTP of either protocol era, or over HTTP+SSE when the server implements only that. `Remote`
- * uses the `HttpClient` of the platform; the application provides its layer. `negotiation/HttpTransport` opens the transport.
+ * Reaches a server by its URL: over Streamable HTTP of either protocol era, or over HTTP+SSE when the server implements only HTTP+SSE.
+ * `Remote` uses the `HttpClient` of the platform; the application provides its layer. `negotiation/HttpTransport` opens the transport.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -107,15 +107,17 @@ export interface Options<out R = never> {
    */
   readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
   /**
-   * A session that an earlier connection has begun and not ended. If the client also has its option `prior`, it makes no handshake. When
-   * the server has lost the session, the connection ends. The option has no effect with HTTP+SSE. Default: a new session.
+   * A session that an earlier connection has begun and not ended. The client also needs its option `prior`, with the facts of that session;
+   * then the client continues the session without a handshake. When the server has lost the session, the connection ends. The option has no
+   * effect with HTTP+SSE. Default: a new session.
    */
   readonly session?: RemoteSession | undefined
   /** Whether the client opens the standalone stream, for messages of the server that belong to no request. Default: `true`. */
   readonly standalone?: boolean | undefined
   /**
    * How long to wait before each attempt to resume a stream that was cut off. The schedule starts again after each event. A wait is never
-   * shorter than 100 milliseconds, and never shorter than the time that the server asks for. Default: `reconnect`.
+   * shorter than 100 milliseconds, and never shorter than the time that the server asks for. Default: a random time of up to 1 second at
+   * first; for each further attempt, the limit is 1.5 times as long, up to 30 seconds.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /** The limits of the connection; see `Limits` for their defaults. */

@@ -1,8 +1,9 @@
 /**
- * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads an unknown value entry
- * by entry, in the spellings of existing hosts. `expand` replaces variables by their values. `layer` connects a `ClientSessionGroup` with
- * the servers. An entry that cannot be read is left out, with a reason; the other entries stay. The application gives `layer` a function
- * that makes the connectors. `configuration/Member` and `configuration/Variable` read the members of an entry.
+ * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads the parsed
+ * configuration, entry by entry. It accepts the spellings of existing hosts, such as Claude Code. `expand` replaces variables by their
+ * values. `layer` connects a `ClientSessionGroup` with the servers. An entry that cannot be read is left out, with a reason; the other
+ * entries stay. The application gives `layer` a function that makes the connectors. `configuration/Member` and `configuration/Variable`
+ * read the members of an entry.
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0
  */
