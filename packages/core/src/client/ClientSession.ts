@@ -58,7 +58,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * The call may become a task. Then the effect waits for the result of the task, and answers the questions of the task. An interruption of
    * the effect cancels the task. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is
    * among the `extensions` of the client. With revision 2025-11-25, a call becomes a task only if the server's list says that the tool
-   * requires a task. If the client does not know the tool, it first reads the list of a server that has tasks.
+   * requires a task. If the client does not know the tool and the server supports tasks, the client first reads the server's list of tools.
    *
    * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all these requests together. The effect fails
    * with `TaskEnded` when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
@@ -147,7 +147,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
 }
 
 /**
- * The limits of a session. The options of its connector limit what one connection may hold.
+ * The limits of a session. The connector has its own limits for a connection, such as the size of a message.
  *
  * @category models
  */
@@ -301,8 +301,9 @@ export interface CallOptions extends RequestOptions {
   readonly cache?: boolean | undefined
   /**
    * The capabilities that this call declares, in place of the capabilities of the client's features. The option works only with revision
-   * 2026-07-28, and only for `request` with the name of a method, such as `client.request("tools/call", …)`. Functions such as `callTool`
-   * ignore it. The code that calls `request` must itself answer a result of the type `input_required`.
+   * 2026-07-28. Use it only for `request` with the name of a method, such as `client.request("tools/call", …)`, and not for functions such
+   * as `callTool`. The code that calls `request` must itself answer a result of the type `input_required`; for functions such as
+   * `callTool`, the client's features would answer.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
@@ -361,8 +362,8 @@ export interface Notifications {
   /** The ids of URL elicitations that the user has completed. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /**
-   * Events that an operator may want to know although they ended nothing, such as late answers and errors without an id. The client logs
-   * these events while nobody reads this stream.
+   * Irregular events that did not end the session, such as late answers and errors without an id. The client logs these events while nobody
+   * reads this stream.
    */
   readonly diagnostics: Stream.Stream<Diagnostic>
 }
@@ -443,9 +444,9 @@ export interface Task<out A, out E> {
    */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is now, and after each change, until it has ended. The client requests the task at the pace that the server wants, and
-   * soon after a notification: at least once a minute, and at most 20 times a second. The stream is empty when the server has answered the
-   * call at once.
+   * The task as it is now, and after each change, until it has ended. The client requests the task as often as the server wants, and also
+   * soon after a notification about the task. It requests the task at least once a minute, and at most 20 times a second. The stream is
+   * empty when the server has answered the call at once.
    *
    * With revision 2026-07-28, the stream subscribes to the task while it runs. The stream fails with `TaskEnded` when the server no longer
    * has the task. It fails with the error of the request when six requests in a row were lost. The stream answers no questions of the task.

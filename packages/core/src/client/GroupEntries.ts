@@ -50,8 +50,8 @@ export interface Collision {
  * The entries of a group: tools and prompts by their names in the group, resources by their URIs, templates by their URI templates.
  *
  * The server that was connected first keeps a name. A later entry of the same name is renamed: a tool or prompt `name` of the server `two`
- * becomes `two_name`, and a resource `uri` becomes `two:uri`. With the option `prefix: "always"` of a group, every tool and prompt has such
- * a name.
+ * becomes `two_name`, and a resource `uri` becomes `two:uri`. With the option `prefix: "always"` of a group, the names of all tools and
+ * prompts begin with the name of their server.
  *
  * @category models
  */

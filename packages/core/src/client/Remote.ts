@@ -44,7 +44,10 @@ export interface RemoteSession {
  * @category models
  */
 export interface Limits extends MessageText.Limits {
-  /** How many attempts in a row may fail to resume a stream, or bring no event. After that, the request of the stream fails. Default: 5. */
+  /**
+   * How many attempts in a row to resume a stream may fail or bring no event. After this number of attempts, the request that waits for its
+   * answer on the stream fails. Default: 5.
+   */
   readonly maxResumes?: number | undefined
   /**
    * How many redirects of a request the client follows. All must lead to the same origin. A connection remembers the target of a permanent

@@ -467,7 +467,7 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
    * The options of every connection, or a function that returns the options for one server: the features of the client, its revisions, the
-   * schedule for reconnecting. When the configuration sets the same thing for a server, the configuration takes precedence. Features are
+   * schedule for reconnecting. When the configuration also sets an option of a server, the configuration takes precedence. Features are
    * built for each connection. The layer fails when they cannot be built. Default: no options.
    */
   readonly server?:

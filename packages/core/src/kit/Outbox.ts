@@ -1,7 +1,7 @@
 /**
- * A queue between senders and one reader, which writes the values. `offer` suspends its sender while the queue is full. `unsafeOffer`
- * always adds its value; use it for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; use it for
- * streams whose readers may be slow. Transports with their own buffer use the function `send` in place of the queue.
+ * A queue between several senders and one reader. `offer` suspends its sender while the queue is full. `unsafeOffer` always adds its value;
+ * use it for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; use it for streams whose readers may
+ * be slow. Transports with their own buffer use the function `send` in place of the queue.
  *
  * The class has mutable fields, because every message passes it. Effect's `Queue` cannot exceed its capacity, and cannot end with an exit.
  * The reader of Effect's `Mailbox` can miss a value that arrives between two of the reader's steps. When test/kit/Outbox passes with a

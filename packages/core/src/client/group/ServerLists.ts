@@ -73,7 +73,7 @@ export const read = (
   })
 }
 
-/** What is known of the lists after they were read. */
+/** The outcome of reading all lists of a server. */
 export interface Listing {
   /** Whether the server gave all its lists. */
   readonly isComplete: boolean
@@ -116,10 +116,9 @@ export const changes = (
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
 /**
- * Runs `refresh` after each change, until the session ends. When a refresh fails or is not complete, it runs again after a while. The same
- * happens at the beginning when the lists are not complete. After each refresh, further changes wait for the time that `ListPace` gives.
- * All changes in this time count as one change, which the next refresh reads. A change that comes after a call of `calls` does not wait so
- * long.
+ * Runs `refresh` after each change, until the session ends. When `refresh` fails or does not read all lists, it runs again after a wait. If
+ * `isComplete` is `false`, `refresh` also runs one second after the beginning. After each refresh, the next refresh waits for the time that
+ * `ListPace` gives. It then reads all changes of this time together. After a call of this client (`calls`), the wait is shorter.
  */
 export const follow = (
   session: Pick<ClientSessionService, "ended" | "serverInfo">,

@@ -39,7 +39,7 @@ export interface HttpConnection extends HttpSender.HttpSender {
   readonly authorizing: Authorizing
   /** Starts an effect that is interrupted when the connection ends. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
-  /** Starts an effect that goes on after the connection has ended, until the connection closes. */
+  /** Starts an effect that goes on after the connection has ended, until the scope of the connection has closed. */
   readonly forkMessage: <E>(effect: Effect.Effect<void, E>) => Fiber.RuntimeFiber<void, E>
   /** Ends the connection. The `Reader` ends with the exit of the first call. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
