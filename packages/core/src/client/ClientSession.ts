@@ -189,8 +189,8 @@ export interface Options {
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`. For `server/discover`, a client that
-   * supports both eras waits at most 5 seconds by default; then it tries the handshake.
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: the option `timeout`, which is 60 seconds by
+   * default. For `server/discover`, a client that supports both eras waits at most 5 seconds by default; then it tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /**
@@ -199,8 +199,9 @@ export interface Options {
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether lists and resources are cached for as long as the server allows, with revision 2026-07-28. A result that the server allows only
-   * for one user is used again only while the requests of the connection have the same credentials. Default: `true`.
+   * Whether the client caches lists and resources for the time that the server allows. This option works only with revision 2026-07-28.
+   * When the server allows a result only for one user, the client uses the result again only while the requests of the connection have the
+   * same credentials. Default: `true`.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
@@ -290,13 +291,13 @@ export interface CallOptions extends RequestOptions {
    * with the error of the first loss.
    *
    * This option works only with revision 2026-07-28; with earlier revisions, the client resumes a broken stream. When the server asks for
-   * input, the client sends the call again with the input, and counts the losses of that request anew. Default: the `maxRetries` of the
-   * client.
+   * input, the client sends the call again with the input, and `maxRetries` applies to that request separately. Default: the option
+   * `maxRetries` of the client, which is 0 by default.
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether this call may use the result of an earlier call, and whether later calls may use its result; with revision 2026-07-28. Default:
-   * the option `cache` of the client.
+   * Whether this call may use the result of an earlier call, and whether later calls may use the result of this call. This option works
+   * only with revision 2026-07-28. Default: the option `cache` of the client, which is `true` by default.
    */
   readonly cache?: boolean | undefined
   /**
@@ -330,7 +331,10 @@ export interface ListOptions extends CallOptions {
  * @category models
  */
 export interface CallToolOptions extends CallOptions {
-  /** Whether the result is checked against the output schema of the tool. Default: the option `checkOutputs` of the client. */
+  /**
+   * Whether the result is checked against the output schema of the tool. Default: the option `checkOutputs` of the client, which is `true`
+   * by default.
+   */
   readonly checkOutput?: boolean | undefined
 }
 
@@ -432,21 +436,18 @@ export interface ExtensionCalls {
 }
 
 /**
- * A task of a server, or a call that the server has answered at once. A task needs no scope. An interruption of one of its effects does not
- * cancel the task. All effects and streams that wait for the task share the requests for its status.
+ * A task of a server, or the answer to a call that did not become a task. A task needs no scope. An interruption of one of its effects does
+ * not cancel the task. All effects and streams that wait for the task share the requests for its status.
  *
  * @category models
  */
 export interface Task<out A, out E> {
-  /**
-   * The id with which `attach` finds the task again, also after a restart of the program. `None` when the server has answered the call at
-   * once.
-   */
+  /** The id with which `attach` finds the task again, also after a restart of the program. `None` when the call did not become a task. */
   readonly taskId: Option.Option<string>
   /**
    * The task as it is now, and after each change, until it has ended. The client requests the task as often as the server wants, and also
    * soon after a notification about the task. It requests the task at least once a minute, and at most 20 times a second. The stream is
-   * empty when the server has answered the call at once.
+   * empty when the call did not become a task.
    *
    * With revision 2026-07-28, the stream subscribes to the task while it runs. The stream fails with `TaskEnded` when the server no longer
    * has the task. It fails with the error of the request when six requests in a row were lost. The stream answers no questions of the task.

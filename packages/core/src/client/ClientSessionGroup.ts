@@ -2,7 +2,7 @@
  * Combines many servers into one group. The group joins the entries of all servers, and sends each call to the server that has the entry.
  * The entries change when servers are added, change their lists, or leave. When a server ends, only its own entries leave the group.
  *
- * `Members` holds the connections, and `CurrentEntries` holds the entries. This module connects the two, and routes calls.
+ * `Members` stores the connections, and `CurrentEntries` stores the entries.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,7 @@
 /**
  * The types of the entries of a group of servers: the tools, resources, resource templates and prompts of all its servers, each with the
  * server that has it. `NameHook` is the type of the function with which an application renames entries or leaves them out. `Collision` is
- * the type of a collision of two names. `ClientSessionGroup` gives the entries. The errors of `GroupError` use the kinds of entries.
+ * the type of a collision of two names. `ClientSessionGroup` gives the entries. `GroupError` uses the type `Kind`.
  *
  * @since 0.1.0
  */

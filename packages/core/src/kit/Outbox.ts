@@ -196,7 +196,7 @@ export const canSend = (out: Congestible<never>): boolean => out.isUnread !== tr
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const { congestion } = out
-    // Several senders resume at once. Each sender reads `congestion` again, and waits once more when the outbox is full.
+    // Several senders resume at the same time. Each sender reads `congestion` again, and waits once more when the outbox is full.
     if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
     if (!out.unsafeSend(value)) return Effect.fail(closed)
     return EventLoop.sent(out.isUnread !== true)

@@ -4,10 +4,10 @@
  * `jsonrpc/runtime/Calls` uses them to deliver progress in order. A task with a key replaces the waiting task that has the same key.
  * Therefore a client that does not read gets at most two notifications of each kind.
  *
- * Effect has no such queue at this cost. A task takes 2 µs here and 30 µs under a semaphore. A queue with a consumer costs one fiber for
- * each stream. A sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes with
- * that queue, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
- * task runs. `key` is the key of that task until the task begins. After `stop` no task waits, and none can be added.
+ * Effect has no queue with these properties at this cost. A task takes 2 µs here and 30 µs under a semaphore. A queue with a consumer costs
+ * one fiber for each stream. A sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue
+ * passes with that queue, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true
+ * exactly while a task runs. `key` is the key of that task until the task begins. After `stop` no task waits, and none can be added.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

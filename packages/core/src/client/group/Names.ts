@@ -1,7 +1,7 @@
 /**
- * The names of entries in a group: the hooks of the application, other names for entries whose names are taken, and the words about names
- * for errors and log messages. The module consists of plain functions. `Entries` applies them to all entries of all servers;
- * `CurrentEntries` and `GroupError` use the words.
+ * Makes the names of entries in a group. Applies the hooks of the application, finds other names for entries whose names are taken, and
+ * writes names for errors and log messages. The module consists of plain functions. `Entries` uses them for all entries of all servers.
+ * `CurrentEntries` and `GroupError` use `listed` in their messages.
  */
 import * as Hash from "effect/Hash"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"

@@ -20,9 +20,9 @@ import { noLists, type ServerLists } from "./Entries.js"
 
 /**
  * Reads all lists of a server. Does not request a list when the server does not declare its capability. A list is empty when the server
- * does not have its method. When the server answers the request with another error, the list stays as it is in `before`, the error is
- * logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a warning is
- * logged.
+ * does not have the method of the list. When a request fails with any other error of the server, the list stays as it is in `before`, the
+ * error is logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a
+ * warning is logged.
  */
 export const read = (
   session: ClientSessionService,
@@ -100,8 +100,8 @@ export const collect = <A>(
   })
 
 /**
- * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect ends at once if a change came
- * after `changes` was run, or after the last run of the effect. Several changes count as one.
+ * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect does not wait if a change has
+ * already come since `changes` was run, or since the effect was last run. Several changes count as one.
  */
 export const changes = (
   { listChanges }: Pick<ClientSessionService, "listChanges">

@@ -19,7 +19,10 @@ export interface Ended {
   readonly error: CallError | undefined
   /** When this request was sent, in milliseconds since 1970. */
   readonly began: number
-  /** How many requests in a row the server has not acknowledged, or has ended sooner than the wait before them. */
+  /**
+   * How many requests in a row did not stay open: the server has not acknowledged the request, or has ended it after less time than the
+   * client had waited before it.
+   */
   readonly failures: number
 }
 

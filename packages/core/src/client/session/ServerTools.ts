@@ -37,7 +37,7 @@ const FAILED_FOR = 60_000
  */
 const SHORT_REST = 100
 
-/** How many milliseconds of waits a search may skip, so that a few short lists may follow one another at once. */
+/** How many milliseconds of waits a search may skip, so that a few short lists may follow one another without a wait. */
 const BURST = 500
 
 const NOT_LISTED = "the server does not list the tool"

@@ -33,7 +33,9 @@ export const CANCELLED = "notifications/cancelled"
  */
 export const MAX_PENDING = 1024
 
-/** How many requests a peer with the defaults of this library runs at once. `MAX_TEXT` does not limit the length of these requests. */
+/**
+ * How many requests a peer with the defaults of this library runs at the same time. `MAX_TEXT` does not limit the length of these requests.
+ */
 const RUNNING = 64
 
 /**
@@ -51,7 +53,7 @@ export const MAX_PROGRESS = 256
 /** The default of `maxTotalTimeout` for a call whose timeout is restarted by progress: a day, in milliseconds. */
 const MAX_TOTAL = 86_400_000
 
-/** Sends a message at once. Returns `false` when the transport is closed. */
+/** Sends a message without waiting. Returns `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
@@ -224,7 +226,8 @@ export class Calls {
   }
 
   /**
-   * Whether this side may send one more call. The peer can run the request at once, or has space for its text among the waiting requests.
+   * Whether this side may send one more call. This is the case when the peer can run the request without a wait, or has space for its text
+   * among the waiting requests.
    */
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false
