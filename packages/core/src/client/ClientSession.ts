@@ -168,7 +168,7 @@ export interface Limits {
 }
 
 /**
- * What a session has found out about its server.
+ * The facts about a server that a session has received.
  *
  * @category models
  */
@@ -222,11 +222,11 @@ export interface Options {
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
-   * What an earlier session with the same server has found out: the earlier session itself, or an object with the same members, for example
-   * from stored JSON. With this option, the client does not first find out the era of the server. If `prior` has revision 2026-07-28, the
-   * client opens the session without a message. If `prior` has an earlier revision, the client sends the handshake, and finds out the era
-   * only if the server refuses the handshake. The client sends no handshake when the connector also continues a session over HTTP (option
-   * `session` of `Remote`).
+   * The facts about the server from an earlier session. Give the earlier session itself, or an object with the members of `Prior`, for
+   * example from stored JSON. With this option, the client does not first find out the era of the server. If `prior` has revision
+   * 2026-07-28, the client opens the session without a message. If `prior` has an earlier revision, the client sends the handshake, and
+   * finds out the era only if the server refuses the handshake. The client sends no handshake when the connector also continues a session
+   * over HTTP (option `session` of `Remote`).
    */
   readonly prior?: Prior | undefined
   /**
@@ -285,8 +285,8 @@ export interface CallOptions extends RequestOptions {
   readonly meta?: JsonObject | undefined
   /**
    * How many times the client sends the call again, with a new id, when the answer was lost because the stream of an HTTP response broke.
-   * The server may already have run the call. Therefore the client repeats only a call that may run twice: a call that lists, reads, gets a
-   * prompt or completes, or a call of a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each
+   * The server may already have run the call. Therefore the client repeats only calls that may run twice: calls that list, read, get a
+   * prompt or complete, and calls of a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each
    * attempt has the `timeout` of the call, and `maxTotalTimeout` limits all attempts together. When no attempt is answered, the call fails
    * with the error of the first loss.
    *
@@ -376,8 +376,8 @@ export interface Notifications {
 export interface ListenOptions<out Params> {
   /**
    * Reads the present state in the form of notifications. The stream emits these notifications, too. The effect runs when the subscription
-   * is open, and again each time that a broken subscription is open again, because the client may have missed notifications. Default: the
-   * stream gives only the notifications of the server.
+   * has opened. It runs again each time that a broken subscription has opened again, because the client may have missed notifications.
+   * Default: the stream gives only the notifications of the server.
    */
   readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }

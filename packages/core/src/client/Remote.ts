@@ -153,10 +153,10 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnec
  * Makes a connector for the server at a URL.
  *
  * Connecting sends no request, except over HTTP+SSE. Connecting fails with reason `Open` when the URL is not an HTTP URL, when the URL
- * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` when the server
- * refuses the request or does not get it, or when its answer is lost; if there was a response, the `cause` is `HttpResponseError`. When the
- * server has lost the session, the client begins a new session. It sends again the requests that the server refused for this reason.
- * Requests that the server had accepted fail with `SessionExpired`.
+ * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` in three cases: the
+ * server refuses the request, does not get the request, or its answer is lost. If there was a response, the `cause` of the error is an
+ * `HttpResponseError`. When the server has lost the session, the client begins a new session. It sends again the requests that the server
+ * refused for this reason. Requests that the server had accepted fail with `SessionExpired`.
  *
  * When the scope closes, requests in flight are aborted, and the session is ended. This takes at most three times `closeTimeout`.
  *

@@ -23,8 +23,8 @@ const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templat
 const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
 
 /**
- * Makes the function that returns the name that an entry should have: the name that the hook returns, without hidden characters, and with a
- * prefix if `isPrefixed` is `true`. `undefined` leaves the entry out of the group.
+ * Makes a function that returns the name that an entry should have. This is the name that the hook returns, without hidden characters. If
+ * `isPrefixed` is `true`, the name of the server comes before it. `undefined` leaves the entry out of the group.
  */
 export const wanted = (kind: Kind, naming: Naming): NameHook => {
   const hook = hookOf(kind, naming)

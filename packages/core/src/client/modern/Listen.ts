@@ -77,10 +77,7 @@ interface Subscription {
   acknowledged: Subscriptions.SubscriptionFilter | undefined
   /** Whether the server has acknowledged the current request and has not ended it. */
   isOpen: boolean
-  /**
-   * How many requests in a row did not stay open: the server has not acknowledged the request, or has ended it after less time than the
-   * client had waited before it.
-   */
+  /** How many requests in a row did not stay open: the server has not acknowledged the request, or has ended it soon (see `Reopening`). */
   failures: number
 }
 

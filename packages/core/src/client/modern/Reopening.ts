@@ -20,8 +20,8 @@ export interface Ended {
   /** When this request was sent, in milliseconds since 1970. */
   readonly began: number
   /**
-   * How many requests in a row did not stay open: the server has not acknowledged the request, or has ended it after less time than the
-   * client had waited before it.
+   * How many requests in a row did not stay open. A request did not stay open if the server has not acknowledged it, or has ended it before
+   * it was open for longer than the wait that would follow.
    */
   readonly failures: number
 }

@@ -122,9 +122,9 @@ export const make = (options: Options): Calls => {
 }
 
 /**
- * Makes the function that says why a session does not allow a message of the client: the revision does not have the method, or a capability
- * of the method was not declared. Any other method, which is not in the era or in a given extension, belongs to the application, and is
- * allowed.
+ * Makes the function that says why a session does not allow a message of the client. There are two reasons: the revision does not have the
+ * method, or a capability of the method was not declared. Any other method, which is not in the era or in a given extension, belongs to the
+ * application, and is allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,
