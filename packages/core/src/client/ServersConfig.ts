@@ -467,8 +467,8 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
    * The options of every connection, or a function that returns the options for one server: the features of the client, its revisions, the
-   * schedule for reconnecting. When the configuration also sets an option of a server, the configuration takes precedence. Features are
-   * built for each connection. The layer fails when they cannot be built. Default: no options.
+   * schedule for reconnecting. When the configuration sets an option of a server, too, the value of the configuration takes precedence.
+   * Features are built for each connection. The layer fails when they cannot be built. Default: no options.
    */
   readonly server?:
     | ClientSessionGroup.ServerOptions<E, R>

@@ -82,7 +82,10 @@ interface Self {
   readonly fingerprintOf: WeakMap<Tools.Tool, string>
 }
 
-/** Makes the entries of a group. Each change is one synchronous step, so it needs no lock. */
+/**
+ * Makes the entries of a group. Each change is one synchronous step, so it needs no lock. A fiber that is interrupted directly after it
+ * took a lock would never release the lock.
+ */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
   Effect.map(ListReport.make, (report) => {
     const self: Self = {

@@ -126,7 +126,7 @@ export class Outgoing {
 
   /**
    * Starts to send a notification or a response. Returns an effect that waits until the server accepts it. The time limit includes the time
-   * for which the message waits until other messages were sent.
+   * for which the message waits before it is sent.
    */
   private other(
     message: Message.Message,

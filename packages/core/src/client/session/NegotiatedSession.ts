@@ -1,6 +1,6 @@
 /**
- * The types of what a protocol era needs to open a session over a transport (`Options`), and of the session that it returns after both
- * sides have agreed on a revision (`NegotiatedSession`). `legacy/Connect` and `modern/Connect` open sessions with these types.
+ * Two types for the modules of a protocol era. `Options` is what an era needs to open a session over a transport. `NegotiatedSession` is
+ * the session after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` open sessions with these types.
  * `Negotiation` chooses the era. `Verbs` calls the session.
  */
 import type * as Duration from "effect/Duration"
