@@ -28,9 +28,10 @@ export interface Authorizer<out R = never> {
     server: string
   ) => Effect.Effect<Headers.Input, unknown, R>
   /**
-   * Runs when the server answers a request with status 401 or 403; for one request at most five times. With `true` the client sends the
-   * request once more, with new `headers`. With `false` the request fails. While the effect runs, the client pauses the `timeout` of all
-   * calls of the connection, because the effect may wait for the user. The client does not pause `maxTotalTimeout`.
+   * Runs when the server answers a request with status 401 or 403. It runs at most five times for each request. If the effect returns
+   * `true`, the client sends the request once more, with new `headers`. If it returns `false`, the request fails. While the effect runs,
+   * the client pauses the `timeout` of all calls of the connection, because the effect may wait for the user. The client does not pause
+   * `maxTotalTimeout`.
    */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, unknown, R>
 }

@@ -173,8 +173,8 @@ export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolR
 type NamedOnly<Arguments> = [keyof Arguments] extends [never] ? Readonly<Record<string, never>> : Arguments
 
 /**
- * A tool as a function. The function fails with the failure that the tool declares, with `ToolError` when the tool failed in another way,
- * or with an error that any call may have.
+ * A tool as a function. The function fails with the failure that the tool declares. It fails with `ToolError` when the tool failed in
+ * another way, and with a `ClientError` when the call itself failed.
  *
  * @category models
  */

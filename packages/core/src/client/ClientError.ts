@@ -106,8 +106,8 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
 }
 
 /**
- * The call of a tool has become a task, and the task has ended without a result. If the server sends an error or a result for a failed
- * task, the call does not fail with `TaskEnded`: it fails with the error of the server, or succeeds with the result that has `isError`.
+ * The call of a tool has become a task, and the task has ended without a result. If the server sends an error for a failed task, the call
+ * fails with that error instead of `TaskEnded`. If the server sends a result with `isError`, the call succeeds with that result.
  *
  * @category errors
  */

@@ -364,9 +364,9 @@ export interface TaskOptions {
 }
 
 /**
- * Lets servers of revision 2025-11-25 ask for sampling and elicitation as tasks. The client answers the request at once with a task, the
- * handler goes on, and the server fetches the answer later. Tasks end with the session. Without this feature, and with other revisions, the
- * client answers such a request as any other request.
+ * Lets servers of revision 2025-11-25 ask for sampling and elicitation as tasks. The client immediately answers the request with a task.
+ * The handler goes on, and the server fetches its answer later. Tasks end with the session. Without this feature, and with other revisions,
+ * the client answers a request for a task like a request without a task.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @category utils

@@ -58,7 +58,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * The call may become a task. Then the effect waits for the result of the task, and answers the questions of the task. An interruption of
    * the effect cancels the task. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is
    * among the `extensions` of the client. With revision 2025-11-25, a call becomes a task only if the server's list says that the tool
-   * requires a task. If the client does not know the tool, it first reads the list of a server that has tasks.
+   * requires a task. If the client does not know the tool and the server supports tasks, the client first reads the server's list of tools.
    *
    * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all these requests together. The effect fails
    * with `TaskEnded` when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
@@ -147,7 +147,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
 }
 
 /**
- * The limits of a session. The options of its connector limit what one connection may hold.
+ * The limits of a session. The connector has its own limits for a connection, such as the size of a message.
  *
  * @category models
  */
@@ -168,7 +168,7 @@ export interface Limits {
 }
 
 /**
- * What a session has found out about its server.
+ * The facts about a server that a session has received.
  *
  * @category models
  */
@@ -189,15 +189,19 @@ export interface Options {
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`. For `server/discover`, a client that
-   * supports both eras waits at most 5 seconds by default; then it tries the handshake.
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: the option `timeout`, which is 60 seconds by
+   * default. For `server/discover`, a client that supports both eras waits at most 5 seconds by default; then it tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
-  /** The `maxRetries` of calls that have no `maxRetries` of their own. Default: 0, no call is sent again. */
+  /**
+   * How many times the client sends a call again when its answer was lost. `maxRetries` of `CallOptions` says which calls, and replaces
+   * this number for one call. Default: 0, the client sends no call again.
+   */
   readonly maxRetries?: number | undefined
   /**
-   * Whether lists and resources are cached for as long as the server allows, with revision 2026-07-28. A result that the server allows only
-   * for one user is used again only while the requests of the connection have the same credentials. Default: `true`.
+   * Whether the client caches lists and resources for the time that the server allows. This option works only with revision 2026-07-28.
+   * When the server allows a result only for one user, the client uses the result again only while the requests of the connection have the
+   * same credentials. Default: `true`.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
@@ -218,14 +222,17 @@ export interface Options {
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
-   * What an earlier session with the same server has found out: the earlier session itself, or an object with the same members, for example
-   * from stored JSON. With this option, the client does not first find out the era of the server. A modern session opens without a message.
-   * A legacy session opens with the handshake; only if the server refuses the handshake, the client finds out the era.
+   * The facts about the server from an earlier session. Give the earlier session itself, or an object with the members of `Prior`, for
+   * example from stored JSON. With this option, the client does not first find out the era of the server. If `prior` has revision
+   * 2026-07-28, the client opens the session without a message. If `prior` has an earlier revision, the client sends the handshake, and
+   * finds out the era only if the server refuses the handshake. The client sends no handshake when the connector also continues a session
+   * over HTTP (option `session` of `Remote`).
    */
   readonly prior?: Prior | undefined
   /**
    * The extensions that the client uses, with the settings that it declares. Connecting dies when two extensions add the same name. Over
-   * HTTP, requests of extensions get the headers of their extension only if this client opens the transport. Default: no extensions.
+   * HTTP, requests of extensions get the headers that their extensions define. A transport that your program has opened before, without
+   * this client, does not set these headers. Default: no extensions.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** The limits of the session; see `Limits` for their defaults. */
@@ -278,24 +285,26 @@ export interface CallOptions extends RequestOptions {
   readonly meta?: JsonObject | undefined
   /**
    * How many times the client sends the call again, with a new id, when the answer was lost because the stream of an HTTP response broke.
-   * The server may already have run the call. Therefore the client repeats only a call that may run twice: a call that lists, reads, gets a
-   * prompt or completes, or a call of a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each
+   * The server may already have run the call. Therefore the client repeats only calls that may run twice: calls that list, read, get a
+   * prompt or complete, and calls of a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each
    * attempt has the `timeout` of the call, and `maxTotalTimeout` limits all attempts together. When no attempt is answered, the call fails
    * with the error of the first loss.
    *
    * This option works only with revision 2026-07-28; with earlier revisions, the client resumes a broken stream. When the server asks for
-   * input, the client sends the call again with the input, and counts the losses of that request anew. Default: the `maxRetries` of the
-   * client.
+   * input, the client sends the call again with the input, and `maxRetries` applies to that request separately. Default: the option
+   * `maxRetries` of the client, which is 0 by default.
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether this call may use the result of an earlier call, and whether later calls may use its result; with revision 2026-07-28. Default:
-   * the option `cache` of the client.
+   * Whether this call may use the result of an earlier call, and whether later calls may use the result of this call. This option works
+   * only with revision 2026-07-28. Default: the option `cache` of the client, which is `true` by default.
    */
   readonly cache?: boolean | undefined
   /**
    * The capabilities that this call declares, in place of the capabilities of the client's features. The option works only with revision
-   * 2026-07-28, and only for `request` with the name of a method. The caller of `request` answers an `input_required` result itself.
+   * 2026-07-28. Use it only for `request` with the name of a method, such as `client.request("tools/call", …)`, and not for functions such
+   * as `callTool`. The code that calls `request` must itself answer a result of the type `input_required`; for functions such as
+   * `callTool`, the client's features would answer.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
@@ -322,7 +331,10 @@ export interface ListOptions extends CallOptions {
  * @category models
  */
 export interface CallToolOptions extends CallOptions {
-  /** Whether the result is checked against the output schema of the tool. Default: the option `checkOutputs` of the client. */
+  /**
+   * Whether the result is checked against the output schema of the tool. Default: the option `checkOutputs` of the client, which is `true`
+   * by default.
+   */
   readonly checkOutput?: boolean | undefined
 }
 
@@ -354,8 +366,8 @@ export interface Notifications {
   /** The ids of URL elicitations that the user has completed. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /**
-   * Events that an operator may want to know although they ended nothing, such as late answers and errors without an id. The client logs
-   * these events while nobody reads this stream.
+   * Irregular events that did not end the session, such as late answers and errors without an id. The client logs these events while nobody
+   * reads this stream.
    */
   readonly diagnostics: Stream.Stream<Diagnostic>
 }
@@ -364,8 +376,8 @@ export interface Notifications {
 export interface ListenOptions<out Params> {
   /**
    * Reads the present state in the form of notifications. The stream emits these notifications, too. The effect runs when the subscription
-   * is open, and again each time that a broken subscription is open again, because the client may have missed notifications. Default: the
-   * stream gives only the notifications of the server.
+   * has opened. It runs again each time that a broken subscription has opened again, because the client may have missed notifications.
+   * Default: the stream gives only the notifications of the server.
    */
   readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }
@@ -424,21 +436,18 @@ export interface ExtensionCalls {
 }
 
 /**
- * A task of a server, or a call that the server has answered at once. A task needs no scope. An interruption of one of its effects does not
- * cancel the task. All effects and streams that wait for the task share the requests for its status.
+ * A task of a server, or the answer to a call that did not become a task. A task needs no scope. An interruption of one of its effects does
+ * not cancel the task. All effects and streams that wait for the task share the requests for its status.
  *
  * @category models
  */
 export interface Task<out A, out E> {
-  /**
-   * The id with which `attach` finds the task again, also after a restart of the program. `None` when the server has answered the call at
-   * once.
-   */
+  /** The id with which `attach` finds the task again, also after a restart of the program. `None` when the call did not become a task. */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is now, and after each change, until it has ended. The client requests the task at the pace that the server wants, and
-   * soon after a notification: at least once a minute, and at most 20 times a second. The stream is empty when the server has answered the
-   * call at once.
+   * The task as it is now, and after each change, until it has ended. The client requests the task as often as the server wants, and also
+   * soon after a notification about the task. It requests the task at least once a minute, and at most 20 times a second. The stream is
+   * empty when the call did not become a task.
    *
    * With revision 2026-07-28, the stream subscribes to the task while it runs. The stream fails with `TaskEnded` when the server no longer
    * has the task. It fails with the error of the request when six requests in a row were lost. The stream answers no questions of the task.

@@ -2,7 +2,7 @@
  * Combines many servers into one group. The group joins the entries of all servers, and sends each call to the server that has the entry.
  * The entries change when servers are added, change their lists, or leave. When a server ends, only its own entries leave the group.
  *
- * `Members` holds the connections, and `CurrentEntries` holds the entries. This module connects the two, and routes calls.
+ * `Members` stores the connections, and `CurrentEntries` stores the entries.
  *
  * @since 0.1.0
  */
@@ -63,7 +63,7 @@ export interface Options {
   readonly maxNameLength?: number | undefined
   /**
    * Which tools and prompts get the name of their server before their own name, as in `git_log`. `always`: all tools and prompts.
-   * `onCollision`: only those whose name an earlier server has. Default: `onCollision`.
+   * `onCollision`: only tools and prompts whose name another server, connected earlier, already uses. Default: `onCollision`.
    */
   readonly prefix?: "onCollision" | "always" | undefined
   /** Finds tools that have changed, and refuses calls of a tool to which the application has not agreed. Default: no tool is refused. */
@@ -73,8 +73,8 @@ export interface Options {
 /** @category models */
 export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> extends Client.Options<E, R> {
   /**
-   * When to connect again after the session with the server has ended. Until then the entries of the server are not in the group, but their
-   * names stay reserved. Default: never, and the server leaves the group.
+   * When to connect again after the session with the server has ended. Until the server is connected again, its entries are not in the
+   * group, but their names stay reserved. Default: never, and the server leaves the group.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
 }
@@ -86,8 +86,8 @@ export interface ClientSessionGroupService {
    * servers have entries with the same name, the server that was connected first keeps the name. The order is the order in which the
    * `connect` effects were run, not the order in which the servers answer.
    *
-   * The server stays until it is disconnected or the group closes. If this happens while the server connects, the effect of `connect` is
-   * interrupted.
+   * The server stays until it is disconnected or the group closes. If the group disconnects the server or closes while the server still
+   * connects, the effect of `connect` is interrupted.
    */
   readonly connect: <RC, E = never, R = never>(
     name: string,

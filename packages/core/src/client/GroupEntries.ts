@@ -1,7 +1,7 @@
 /**
  * The types of the entries of a group of servers: the tools, resources, resource templates and prompts of all its servers, each with the
  * server that has it. `NameHook` is the type of the function with which an application renames entries or leaves them out. `Collision` is
- * the type of a collision of two names. `ClientSessionGroup` gives the entries. The errors of `GroupError` use the kinds of entries.
+ * the type of a collision of two names. `ClientSessionGroup` gives the entries. `GroupError` uses the type `Kind`.
  *
  * @since 0.1.0
  */
@@ -50,8 +50,8 @@ export interface Collision {
  * The entries of a group: tools and prompts by their names in the group, resources by their URIs, templates by their URI templates.
  *
  * The server that was connected first keeps a name. A later entry of the same name is renamed: a tool or prompt `name` of the server `two`
- * becomes `two_name`, and a resource `uri` becomes `two:uri`. With the option `prefix: "always"` of a group, every tool and prompt has such
- * a name.
+ * becomes `two_name`, and a resource `uri` becomes `two:uri`. With the option `prefix: "always"` of a group, the names of all tools and
+ * prompts begin with the name of their server.
  *
  * @category models
  */

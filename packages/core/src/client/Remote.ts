@@ -1,6 +1,6 @@
 /**
- * Reaches a server by its URL: over Streamable HTTP of either protocol era, or over HTTP+SSE when the server implements only that. `Remote`
- * uses the `HttpClient` of the platform; the application provides its layer. `negotiation/HttpTransport` opens the transport.
+ * Reaches a server by its URL: over Streamable HTTP of either protocol era, or over HTTP+SSE when the server implements only HTTP+SSE.
+ * `Remote` uses the `HttpClient` of the platform; the application provides its layer. `negotiation/HttpTransport` opens the transport.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -44,7 +44,10 @@ export interface RemoteSession {
  * @category models
  */
 export interface Limits extends MessageText.Limits {
-  /** How many attempts in a row may fail to resume a stream, or bring no event. After that, the request of the stream fails. Default: 5. */
+  /**
+   * How many attempts in a row to resume a stream may fail or bring no event. After this number of attempts, the request that waits for its
+   * answer on the stream fails. Default: 5.
+   */
   readonly maxResumes?: number | undefined
   /**
    * How many redirects of a request the client follows. All must lead to the same origin. A connection remembers the target of a permanent
@@ -107,15 +110,17 @@ export interface Options<out R = never> {
    */
   readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
   /**
-   * A session that an earlier connection has begun and not ended. If the client also has its option `prior`, it makes no handshake. When
-   * the server has lost the session, the connection ends. The option has no effect with HTTP+SSE. Default: a new session.
+   * A session that an earlier connection has begun and not ended. The client also needs its option `prior`, with the facts of that session;
+   * then the client continues the session without a handshake. When the server has lost the session, the connection ends. The option has no
+   * effect with HTTP+SSE. Default: a new session.
    */
   readonly session?: RemoteSession | undefined
   /** Whether the client opens the standalone stream, for messages of the server that belong to no request. Default: `true`. */
   readonly standalone?: boolean | undefined
   /**
    * How long to wait before each attempt to resume a stream that was cut off. The schedule starts again after each event. A wait is never
-   * shorter than 100 milliseconds, and never shorter than the time that the server asks for. Default: `reconnect`.
+   * shorter than 100 milliseconds, and never shorter than the time that the server asks for. Default: a random time of up to 1 second at
+   * first; for each further attempt, the limit is 1.5 times as long, up to 30 seconds.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /** The limits of the connection; see `Limits` for their defaults. */
@@ -148,10 +153,10 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnec
  * Makes a connector for the server at a URL.
  *
  * Connecting sends no request, except over HTTP+SSE. Connecting fails with reason `Open` when the URL is not an HTTP URL, when the URL
- * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` when the server
- * refuses the request or does not get it, or when its answer is lost; if there was a response, the `cause` is `HttpResponseError`. When the
- * server has lost the session, the client begins a new session. It sends again the requests that the server refused for this reason.
- * Requests that the server had accepted fail with `SessionExpired`.
+ * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` in three cases: the
+ * server refuses the request, does not get the request, or its answer is lost. If there was a response, the `cause` of the error is an
+ * `HttpResponseError`. When the server has lost the session, the client begins a new session. It sends again the requests that the server
+ * refused for this reason. Requests that the server had accepted fail with `SessionExpired`.
  *
  * When the scope closes, requests in flight are aborted, and the session is ended. This takes at most three times `closeTimeout`.
  *

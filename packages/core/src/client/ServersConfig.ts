@@ -1,8 +1,9 @@
 /**
- * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads an unknown value entry
- * by entry, in the spellings of existing hosts. `expand` replaces variables by their values. `layer` connects a `ClientSessionGroup` with
- * the servers. An entry that cannot be read is left out, with a reason; the other entries stay. The application gives `layer` a function
- * that makes the connectors. `configuration/Member` and `configuration/Variable` read the members of an entry.
+ * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads the parsed
+ * configuration, entry by entry. It accepts the spellings of existing hosts, such as Claude Code. `expand` replaces variables by their
+ * values. `layer` connects a `ClientSessionGroup` with the servers. An entry that cannot be read is left out, with a reason; the other
+ * entries stay. The application gives `layer` a function that makes the connectors. `configuration/Member` and `configuration/Variable`
+ * read the members of an entry.
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0
  */
@@ -466,8 +467,8 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
    * The options of every connection, or a function that returns the options for one server: the features of the client, its revisions, the
-   * schedule for reconnecting. When the configuration sets the same thing for a server, the configuration takes precedence. Features are
-   * built for each connection. The layer fails when they cannot be built. Default: no options.
+   * schedule for reconnecting. When the configuration sets an option of a server, too, the value of the configuration takes precedence.
+   * Features are built for each connection. The layer fails when they cannot be built. Default: no options.
    */
   readonly server?:
     | ClientSessionGroup.ServerOptions<E, R>

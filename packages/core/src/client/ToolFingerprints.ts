@@ -77,8 +77,8 @@ export interface ToolFingerprints {
    */
   readonly changes: Stream.Stream<ReadonlyArray<ToolChange>>
   /**
-   * Agrees to a tool with this fingerprint. If the tool has changed again meanwhile, it still waits. When the effect ends, groups, lists
-   * and proxies offer the tool.
+   * Agrees to a tool with this fingerprint. If the tool has changed again meanwhile, it still waits for agreement. When the effect ends,
+   * groups, lists and proxies offer the tool.
    */
   readonly agree: (tool: Agreement) => Effect.Effect<void>
   /**

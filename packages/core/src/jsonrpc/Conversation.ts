@@ -63,8 +63,8 @@ export interface Options {
   /** How long each request of this side waits for an answer, if the request has no `timeout` option. Default: no limit. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests of the peer may run at once. Further requests wait. The number is also the limit for notifications that are handled
-   * at once, and further notifications are dropped. Default: 64.
+   * How many requests of the peer may run at the same time. Further requests wait. The number is also the limit for notifications that are
+   * handled at the same time; further notifications are dropped. Default: 64.
    */
   readonly maxInFlight?: number | undefined
   /** How many requests of the peer may wait to run. Further requests are refused. Default: 1,024. */
@@ -76,8 +76,8 @@ export interface Options {
   /** How long the conversation waits for handlers that cannot be interrupted when it closes. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * The function that receives each diagnostic. At most 64 of its effects run at once, and further diagnostics are dropped. Default:
-   * `Diagnostic.logger`.
+   * The function that receives each diagnostic. At most 64 of its effects run at the same time, and further diagnostics are dropped.
+   * Default: `Diagnostic.logger`.
    */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
@@ -96,7 +96,7 @@ export interface Options {
     readonly interval: Duration.DurationInput
     readonly method: () => string | undefined
   } | undefined
-  /** Returns whether the peer may send JSON-RPC batches at this moment. Default: the peer may not send batches. */
+  /** Returns whether the peer may send JSON-RPC batches at this moment. Default: the peer must not send batches. */
   readonly batches?: (() => boolean) | undefined
   /**
    * The number after which the ids of this side's requests begin. If an earlier conversation used the same transport, give the id of the
@@ -155,9 +155,9 @@ export interface Passive extends Conversation {
   /** Begins to close the conversation. An owner that reads the transport itself calls this function with the exit of its reader. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   /**
-   * Ends the conversation when another conversation takes over the transport. The calls of this side fail at once. After that, this side
-   * sends no notifications, except progress of the peer's requests. If `endsNow` returns `true` for the method of a peer's request, the
-   * handler is interrupted and the request gets no answer. All other requests of the peer run to their end and are answered. Then the
+   * Ends the conversation when another conversation takes over the transport. The calls of this side fail immediately. After that, this
+   * side sends no notifications, except progress of the peer's requests. If `endsNow` returns `true` for the method of a peer's request,
+   * the handler is interrupted and the request gets no answer. All other requests of the peer run to their end and are answered. Then the
    * conversation has ended.
    */
   readonly retire: (endsNow: (method: string) => boolean) => Effect.Effect<void>

@@ -35,7 +35,8 @@ import * as JsonText from "./runtime/JsonText.js"
  * - `UnattributedError`: an error response without an id. The peer could not read a message of this side.
  * - `DuplicateRequest`: a request with the id of a request that has no answer yet. This side refused the new request. The first request
  *   continues.
- * - `Overloaded`: more requests or notifications at once than the limit. This side refused the request, or dropped the notification.
+ * - `Overloaded`: more requests or notifications at the same time than the limit allows. This side refused the request, or dropped the
+ *   notification.
  * - `AmbiguousCancel`: a cancellation that matches several requests. No request was interrupted.
  * - `HandlerDied`: a bug on this side ended a handler. The peer received "Internal error". `subject` is what the handler serves, such as
  *   `tool "search"`.
@@ -43,7 +44,7 @@ import * as JsonText from "./runtime/JsonText.js"
  *   `reason` says what is wrong, and what was left out. `subject` is what the handler serves, such as `tool "search"`.
  * - `Unsubscribed`: the peer refused the subscription to `changes`, or did not acknowledge the subscription. `reason` says which of the two
  *   happened. `peer` is the name that the peer gives itself.
- * - `Dropped`: there were more diagnostics at once than the limit. This diagnostic replaces `count` dropped diagnostics.
+ * - `Dropped`: there were more diagnostics at the same time than the limit allows. This diagnostic replaces `count` dropped diagnostics.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout. The conversation no longer waits for the handler.
  *
  * @category models

@@ -1,6 +1,6 @@
 /**
- * Decodes bytes to messages and encodes messages to lines, for pipes and sockets with one message per line. The chunks in which the bytes
- * arrive do not matter. A line that is not a message does not affect later lines.
+ * Decodes bytes to messages and encodes messages to lines, for pipes and sockets with one message per line. It does not matter how the
+ * bytes are split into chunks. A line that is not a message does not affect later lines.
  *
  * `MessageText` reads and writes the text of each message.
  *
@@ -26,8 +26,8 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 /** @category models */
 export interface Options extends MessageText.Limits {
   /**
-   * How many bytes a line may have. A longer line is discarded. If the line is a response, the call that waits for the response fails.
-   * Otherwise the peer gets an error with code -32700. Default: 10 MiB.
+   * How many bytes a line may have. The decoder discards a longer line. If that line is a response, the call that waits for the response
+   * fails. Otherwise the peer gets an error with code -32700. Default: 10 MiB.
    */
   readonly maxLineBytes?: number | undefined
   /**

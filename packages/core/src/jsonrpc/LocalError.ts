@@ -9,8 +9,8 @@ import * as Data from "effect/Data"
 /**
  * The transport failed on this side.
  *
- * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has no JSON form.
- * `Decode`: the peer sent a response that is malformed or too large.
+ * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: a message of this side has no JSON
+ * form. `Decode`: the peer sent a response that is malformed or too large.
  *
  * @category errors
  */

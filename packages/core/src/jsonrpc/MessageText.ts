@@ -17,7 +17,7 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
  * @category models
  */
 export interface Limits {
-  /** How many levels deep a message may nest. Default: 64, and 512 for a response to a request of this side. */
+  /** How many levels deep a message may nest. Default: 64 for a request or a notification, 512 for a response to a request of this side. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may have, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined

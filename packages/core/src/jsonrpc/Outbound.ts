@@ -24,8 +24,8 @@ export type CallError = JsonRpcError | LocalError
 export interface RequestOptions extends SendOptions {
   /**
    * How long to wait for the answer. The time begins with the call, so it includes the time for which the request waits to be sent. With
-   * `0`, the call fails at once with `RequestTimeout`. Default: the `timeout` of the conversation, or no limit if the conversation has no
-   * `timeout`.
+   * `0`, the call fails immediately with `RequestTimeout`. Default: the timeout that the options of the client or the server set for
+   * requests, or no limit if they set none.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /** Whether each progress notification restarts the timeout. This also works without `onProgress`. Default: `false`. */

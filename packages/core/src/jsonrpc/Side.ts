@@ -21,13 +21,13 @@ import type { Transport } from "./Transport.js"
 export interface RequestSide {
   /**
    * Returns the work for a request. The conversation calls this function for each request in the order of arrival, before it reads any
-   * later message. The effects of requests run concurrently. Each effect starts at once, and runs to its first asynchronous step before the
-   * conversation continues.
+   * later message. The effects of requests run concurrently. Each effect starts immediately, and runs to its first asynchronous step before
+   * the conversation continues.
    */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
   /**
-   * Whether requests of this method start at once, without waiting for other requests to end. This applies to requests of the peer and to
-   * requests of this side. Return `true` only for requests that need little work, such as `ping`. Default: every request may wait.
+   * Whether requests of this method start immediately, without waiting for other requests to end. This applies to requests of the peer and
+   * to requests of this side. Return `true` only for requests that need little work, such as `ping`. Default: every request may wait.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
   /**

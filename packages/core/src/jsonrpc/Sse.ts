@@ -1,6 +1,6 @@
 /**
- * Encodes server-sent events (SSE) to text, and decodes bytes to events. The chunks in which the bytes arrive do not matter. An event that
- * is too large does not affect the events after it.
+ * Encodes server-sent events (SSE) to text, and decodes bytes to events. It does not matter how the bytes are split into chunks. An event
+ * that is too large does not affect the events after it.
  *
  * This module also returns events with empty data. The callers must ignore these events, because they contain no message.
  *

@@ -1,7 +1,7 @@
 /**
- * Runs any number of deadlines with one fiber, which sleeps until the first deadline: the timeouts of calls and of commands, the ends of
- * idle sessions, and the time limits for readers that do not read. Each object that expires stores its own deadline. When a deadline may be
- * due, a sweep calls all these objects.
+ * Runs any number of deadlines with one fiber, which sleeps until the next deadline. Deadlines are the timeouts of calls and of commands,
+ * the ends of idle sessions, and the time limits for readers that do not read. Each object that expires stores its own deadline. When a
+ * deadline may be due, a sweep calls all these objects.
  *
  * The class has mutable fields for speed. A timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber
  * for each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a

@@ -116,15 +116,15 @@ export const open = (latch: Latch): void => void latch.unsafeOpen()
 export const close = (latch: Latch): void => void latch.unsafeClose()
 
 /**
- * Makes a scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after
- * another.
+ * Makes a scope that closes when `scope` closes. Its finalizers run one after another, or all at the same time. Default: `sequential`, one
+ * after another.
  */
 export const childOf = (
   scope: Scope.Scope,
   finalizers: "sequential" | "parallel" = "sequential"
 ): Effect.Effect<Scope.CloseableScope> => Scope.fork(scope, ExecutionStrategy[finalizers])
 
-/** Makes a scope whose finalizers all run at once. */
+/** Makes a scope whose finalizers all run at the same time. */
 export const parallelScope: Effect.Effect<Scope.CloseableScope> = Scope.make(ExecutionStrategy.parallel)
 
 /** Returns the milliseconds since 1970. */

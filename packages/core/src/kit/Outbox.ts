@@ -1,7 +1,7 @@
 /**
- * A queue between senders and one reader, which writes the values. `offer` suspends its sender while the queue is full. `unsafeOffer`
- * always adds its value; use it for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; use it for
- * streams whose readers may be slow. Transports with their own buffer use the function `send` in place of the queue.
+ * A queue between several senders and one reader. `offer` suspends its sender while the queue is full. `unsafeOffer` always adds its value;
+ * use it for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; use it for streams whose readers may
+ * be slow. Transports with their own buffer use the function `send` in place of the queue.
  *
  * The class has mutable fields, because every message passes it. Effect's `Queue` cannot exceed its capacity, and cannot end with an exit.
  * The reader of Effect's `Mailbox` can miss a value that arrives between two of the reader's steps. When test/kit/Outbox passes with a
@@ -196,7 +196,7 @@ export const canSend = (out: Congestible<never>): boolean => out.isUnread !== tr
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const { congestion } = out
-    // Several senders resume at once. Each sender reads `congestion` again, and waits once more when the outbox is full.
+    // Several senders resume at the same time. Each sender reads `congestion` again, and waits once more when the outbox is full.
     if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
     if (!out.unsafeSend(value)) return Effect.fail(closed)
     return EventLoop.sent(out.isUnread !== true)

@@ -158,7 +158,7 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
     Effect.suspend(() => holders === 0 ? effect : Effect.zipRight(notHeld.await, pass(effect)))
 
   return {
-    // Several fibers wake at once. Each fiber checks again, and waits once more when there is no space.
+    // Several fibers wake at the same time. Each fiber checks again, and waits once more when there is no space.
     awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
     run: (effect) =>
       Effect.uninterruptibleMask((restore) => {

@@ -1,7 +1,7 @@
 /**
- * Makes, changes and reads streams as arrays of values, because many values at once cost as much as one value. Only this module uses the
- * `Chunk`s of Effect 3; all other modules use arrays. Version 4 of Effect has no chunks, and the arrays in its streams are never empty.
- * `StreamArrays.v4.ts` replaces this module for version 4.
+ * Makes, changes and reads streams as arrays of values, because a step with many values costs as much as a step with one value. Only this
+ * module uses the `Chunk`s of Effect 3; all other modules use arrays. Version 4 of Effect has no chunks, and the arrays in its streams are
+ * never empty. `StreamArrays.v4.ts` replaces this module for version 4.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 /**
- * The current entries of a `ClientSessionGroup`. Adds, updates, hides or removes the entries of a server, always in one change.
- * `ServerLists` reads the lists of the server before the change, and `Entries` combines the lists of all servers.
+ * The current entries of a `ClientSessionGroup`: the tools, resources, resource templates and prompts of all its servers. Adds, updates,
+ * hides or removes all entries of one server in a single change. `ServerLists` reads the lists of the server before the change, and
+ * `Entries` combines the lists of all servers.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,7 +20,10 @@ import * as ListReport from "./ListReport.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
-/** The membership of one server in the group. When the server has left, another server may get the name, with another `Membership`. */
+/**
+ * The membership of one server in the group. When the server has left, another server may get the same name; that server has a new
+ * `Membership`.
+ */
 export interface Membership {
   readonly name: string
   /** When two servers have an entry of the same name, the server with the lower number keeps the name. */
@@ -29,7 +33,7 @@ export interface Membership {
 export interface Options extends Names.Naming {
   /** Whether the group refuses a server that has the name of an entry of another server. With `false`, the group renames the entry. */
   readonly refuseCollisions: boolean
-  /** Compares the tools of servers with the agreements of the application; `undefined` when the group has no fingerprints. */
+  /** Finds tools to which the application has not agreed (see `ToolFingerprints`); `undefined` when the group does not check this. */
   readonly fingerprints: ToolFingerprints | undefined
 }
 
@@ -79,8 +83,8 @@ interface Self {
 }
 
 /**
- * Makes the entries of a group. Each change is one synchronous step without a lock. A lock would never be released if a server is
- * interrupted directly after it took the lock.
+ * Makes the entries of a group. Each change is one synchronous step, so it needs no lock. A fiber that is interrupted directly after it
+ * took a lock would never release the lock.
  */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
   Effect.map(ListReport.make, (report) => {

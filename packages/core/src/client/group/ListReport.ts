@@ -26,7 +26,7 @@ export interface Entry {
 }
 
 export interface ListReport {
-  /** Reports what was found in these lists, unless the last report about the same subject had the same findings. */
+  /** Reports what was found in these lists. Reports nothing when the previous report about the same subject had the same findings. */
   readonly report: (listings: ReadonlyArray<Listing>) => Effect.Effect<void>
 }
 

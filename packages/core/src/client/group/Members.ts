@@ -25,8 +25,8 @@ export interface Member {
 
 export interface Members {
   /**
-   * Adds a server, and runs `hold` on the fiber of the server. Waits until `hold` completes the deferred. When the deferred fails, or this
-   * effect is interrupted, the server is removed again. The server leaves when `hold` ends.
+   * Adds a server, and runs `hold` on the fiber of the server. Waits until `hold` completes `joined`. When `joined` fails, or this effect
+   * is interrupted, the server is removed again. The server leaves when `hold` ends.
    */
   readonly join: <A, E, R>(
     name: string,

@@ -1,7 +1,7 @@
 /**
- * The names of entries in a group: the hooks of the application, other names for entries whose names are taken, and the words about names
- * for errors and log messages. The module consists of plain functions. `Entries` applies them to all entries of all servers;
- * `CurrentEntries` and `GroupError` use the words.
+ * Makes the names of entries in a group. Applies the hooks of the application, finds other names for entries whose names are taken, and
+ * writes names for errors and log messages. The module consists of plain functions. `Entries` uses them for all entries of all servers.
+ * `CurrentEntries` and `GroupError` use `listed` in their messages.
  */
 import * as Hash from "effect/Hash"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
@@ -23,8 +23,8 @@ const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templat
 const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
 
 /**
- * Makes the function that returns the name that an entry should have: the name that the hook returns, without hidden characters, and with a
- * prefix if `isPrefixed` is `true`. `undefined` leaves the entry out of the group.
+ * Makes a function that returns the name that an entry should have. This is the name that the hook returns, without hidden characters. If
+ * `isPrefixed` is `true`, the name of the server comes before it. `undefined` leaves the entry out of the group.
  */
 export const wanted = (kind: Kind, naming: Naming): NameHook => {
   const hook = hookOf(kind, naming)

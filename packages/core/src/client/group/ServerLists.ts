@@ -20,9 +20,9 @@ import { noLists, type ServerLists } from "./Entries.js"
 
 /**
  * Reads all lists of a server. Does not request a list when the server does not declare its capability. A list is empty when the server
- * does not have its method. When the server answers the request with another error, the list stays as it is in `before`, the error is
- * logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a warning is
- * logged.
+ * does not have the method of the list. When a request fails with any other error of the server, the list stays as it is in `before`, the
+ * error is logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a
+ * warning is logged.
  */
 export const read = (
   session: ClientSessionService,
@@ -73,7 +73,7 @@ export const read = (
   })
 }
 
-/** What is known of the lists after they were read. */
+/** The outcome of reading all lists of a server. */
 export interface Listing {
   /** Whether the server gave all its lists. */
   readonly isComplete: boolean
@@ -100,8 +100,8 @@ export const collect = <A>(
   })
 
 /**
- * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect ends at once if a change came
- * after `changes` was run, or after the last run of the effect. Several changes count as one.
+ * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect does not wait if a change has
+ * already come since `changes` was run, or since the effect was last run. Several changes count as one.
  */
 export const changes = (
   { listChanges }: Pick<ClientSessionService, "listChanges">
@@ -116,10 +116,9 @@ export const changes = (
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
 /**
- * Runs `refresh` after each change, until the session ends. When a refresh fails or is not complete, it runs again after a while. The same
- * happens at the beginning when the lists are not complete. After each refresh, further changes wait for the time that `ListPace` gives.
- * All changes in this time count as one change, which the next refresh reads. A change that comes after a call of `calls` does not wait so
- * long.
+ * Runs `refresh` after each change, until the session ends. When `refresh` fails or does not read all lists, it runs again after a wait. If
+ * `isComplete` is `false`, `refresh` also runs one second after the beginning. After each refresh, the next refresh waits for the time that
+ * `ListPace` gives. It then reads all changes of this time together. After a call of this client (`calls`), the wait is shorter.
  */
 export const follow = (
   session: Pick<ClientSessionService, "ended" | "serverInfo">,

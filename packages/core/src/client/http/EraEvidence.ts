@@ -29,8 +29,8 @@ export const isFinal = (error: TransportError): boolean =>
   error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
 
 /**
- * Whether a server may accept the same request a little later: the server limits the number of requests, and does not say when it will
- * accept the next request. Some servers answer with status 403 in this case.
+ * Whether a server may accept the same request a little later. This is the case when the server limits the number of requests, and does not
+ * say when it will accept the next request. Some servers answer with status 403 in this case.
  */
 export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
   error._tag === "TransportError" && error.cause instanceof HttpResponseError &&

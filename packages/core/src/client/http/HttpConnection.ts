@@ -1,11 +1,12 @@
 /**
- * The parts that all modules of one connection over HTTP share: the URL, the settings, the sender, the reader of incoming messages, the
- * limits of outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and the
- * transports of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection does
- * not look into messages, and is the same for both eras.
+ * The parts that all modules of one connection over HTTP share: the URL, the settings, the `HttpSender`, the `Reader` of incoming messages,
+ * the limits of outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and
+ * the transports of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use these parts. A connection does not look into
+ * messages, and is the same for both eras.
  *
- * A connection ends when its reader stops, when the server ends it, or when its scope closes. Then the connection interrupts the requests,
- * and takes no new message. Until the connection has closed, the server may still accept messages that were taken before.
+ * A connection ends when the conversation stops reading, when the server ends it, or when its scope closes. Then the connection accepts no
+ * further message from the conversation, and interrupts the requests in flight. It does not interrupt notifications and responses that are
+ * being sent. `finish` waits a limited time until the server has accepted them.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -38,9 +39,9 @@ export interface HttpConnection extends HttpSender.HttpSender {
   readonly authorizing: Authorizing
   /** Starts an effect that is interrupted when the connection ends. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
-  /** Starts an effect that goes on after the connection has ended, until the connection closes. */
+  /** Starts an effect that goes on after the connection has ended, until the scope of the connection has closed. */
   readonly forkMessage: <E>(effect: Effect.Effect<void, E>) => Fiber.RuntimeFiber<void, E>
-  /** Ends the connection. The exit of the first call is the exit of the reader. */
+  /** Ends the connection. The `Reader` ends with the exit of the first call. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
   /**
    * Ends the connection, and waits until the server has accepted all messages, at most for `closeTimeout`. Then runs `last`, also at most

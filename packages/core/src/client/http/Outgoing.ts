@@ -48,7 +48,7 @@ interface Exchange {
 
 type OnFailure = (message: Message.Message, error: TransportError) => Effect.Effect<void>
 
-/** The outgoing half of a transport. `senderOf` chooses the sender of a message, when the turn of the message has come. */
+/** The outgoing half of a transport. `senderOf` chooses the sender of a message just before the message is sent. */
 export class Outgoing {
   constructor(
     private readonly connection: HttpConnection,
@@ -125,8 +125,8 @@ export class Outgoing {
   }
 
   /**
-   * Starts to send a notification or a response. Returns an effect that waits until the server accepts it. The time limit includes the wait
-   * for the turn of the message.
+   * Starts to send a notification or a response. Returns an effect that waits until the server accepts it. The time limit includes the time
+   * for which the message waits before it is sent.
    */
   private other(
     message: Message.Message,

@@ -1,10 +1,11 @@
 /**
  * The incoming half of the transport of a client over HTTP. `HttpConnection` makes the reader, and `negotiation/HttpTransport` gives it to
- * the conversation. Many HTTP responses deliver messages, and one reader takes all of them. A conversation reads with `run`, whose function
- * gets each message at once. `incoming` is a stream of the messages, in which `capacity` messages may wait.
+ * the conversation. Many HTTP responses deliver messages, and one `Reader` passes all of them on. A conversation reads with `run`: the
+ * `Reader` calls its function directly with each message, and stores no message. Other code reads the stream `incoming`, which stores up to
+ * `capacity` messages.
  *
- * A delivery waits until there is a reader, and while the stream is full. Meanwhile, the client reads no more of the response from which
- * the message came.
+ * A delivery waits until somebody runs `run` or consumes `incoming`. It also waits while `incoming` is full. While a delivery waits, the
+ * client reads no more of the response from which the message came.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,15 +16,15 @@ import type { Delivery, Transport } from "../../jsonrpc/Transport.js"
 import * as Outbox from "../../kit/Outbox.js"
 
 export interface Reader extends Required<Pick<Transport, "incoming" | "run">> {
-  /** Delivers a message to the reader. Drops the message when reading has ended. */
+  /** Delivers a message to the function of `run`, or to `incoming`. Drops the message when reading has ended. */
   readonly deliver: (delivery: Delivery) => Effect.Effect<void>
-  /** Ends reading, after everything that was delivered before. The exit of the first call is the exit of the reader. */
+  /** Ends `run` and `incoming`, after everything that was delivered before. They end with the exit of the first call. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<boolean>
 }
 
 type Take = (delivery: Delivery) => Effect.Effect<void>
 
-/** Makes a reader. `capacity` messages may wait in `incoming`. `onStop` runs when the reader stops. */
+/** Makes a reader. `incoming` stores up to `capacity` messages. `onStop` runs when `run` or `incoming` ends. */
 export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effect<Reader> =>
   Effect.gen(function*() {
     const reader = yield* Deferred.make<Take>()

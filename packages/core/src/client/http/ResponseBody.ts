@@ -1,8 +1,8 @@
 /**
  * Reads the bodies of responses as text, within limits, or discards them. The transports of both protocol eras (`legacy/Post`,
  * `modern/Http`), `RefusedResponse`, and `Documents` of package `auth` use this module. A body that nobody reads would keep its HTTP
- * connection for ever. When one of these functions succeeds, it has read or cancelled the body. When it fails, `HttpSender` closes the HTTP
- * connection.
+ * connection open for ever. When one of these functions succeeds, the function has read or cancelled the body. When the function fails,
+ * `HttpSender` closes the HTTP connection.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"

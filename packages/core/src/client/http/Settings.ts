@@ -1,7 +1,7 @@
 /**
  * The options of a connection, with every default filled in. `Remote` makes the settings once. `negotiation/HttpTransport`,
- * `HttpConnection`, `HttpSender` and the transports of both protocol eras read only the settings. `reconnect` is the default schedule of
- * the attempts to resume a stream.
+ * `HttpConnection`, `HttpSender` and the transports of both protocol eras read these settings instead of the options. `reconnect` is the
+ * default schedule of the attempts to resume a stream.
  */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"

@@ -116,7 +116,7 @@ const accepted = (self: Self, message: Message.Message): Effect.Effect<void> =>
       : Effect.void
   })
 
-/** Starts to read the standalone stream of the current session, and stops to read the stream of the session before. */
+/** Starts to read the standalone stream of the current session, and stops reading the stream of the previous session. */
 const listen = ({ connection, session, standalone }: Self): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (!connection.settings.standalone) return Effect.void

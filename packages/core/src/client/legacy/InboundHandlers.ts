@@ -1,8 +1,9 @@
 /**
- * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. The answer to any
- * other request is "Method not found"; also to a request that the agreed revision does not have. Each request runs on its own fiber, and
- * the server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), it pauses the timeouts of its
- * own calls. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as tasks.
+ * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. The client answers
+ * any other request with "Method not found", and also any request that the agreed revision does not have. Each request runs on its own
+ * fiber, and the server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), it pauses the
+ * timeouts of its own calls. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks
+ * as tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

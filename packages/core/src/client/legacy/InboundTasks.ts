@@ -1,6 +1,6 @@
 /**
- * The tasks of a client with revision 2025-11-25: questions of the server that `InboundHandlers` has answered at once with a task. Their
- * handlers go on, and the server fetches the answers later. The tasks belong to one session and end with it.
+ * The tasks of a client with revision 2025-11-25. When the server asks a question as a task, `InboundHandlers` answers immediately with the
+ * task. The handler of the question goes on, and the server fetches its answer later. The tasks belong to one session and end with it.
  *
  * Each session has a `Ledger` in memory: the list of its tasks, and the rules for how a task begins and ends. `works` has the fibers of the
  * tasks, by the ids of the tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session with

@@ -185,7 +185,7 @@ interface Reading {
   readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
 }
 
-/** Reads the rest of the stream that a token names. The first attempt is made at once. */
+/** Reads the rest of the stream that a token names. The first attempt is made without a wait. */
 const resumeFrom = (
   options: Options,
   { token, ...reading }: Reading & { readonly token: string }
@@ -203,7 +203,7 @@ const resumeFrom = (
 /** The state of the reading of one answer. */
 interface Self extends Reading {
   readonly options: Options
-  /** The point at which the body begins, if an earlier connection has sent the request. */
+  /** The event after which the body begins, if an earlier connection has sent the request. */
   readonly earlier: ResumptionToken.LastEvent | undefined
   /** The id of the request on the stream. An earlier connection has sent the request under another id. */
   readonly id: Message.RequestId

@@ -1,7 +1,7 @@
 /**
- * The point at which a stream of events can be resumed, as a value, for `Post` and `EventStream`: the id of the last event, the wait that
- * the server asks for, and the number of attempts that brought no event. Every event changes the point. `pauses` makes the waits between
- * attempts, from the point and a schedule.
+ * The point at which a stream of events can be resumed, for `Post` and `EventStream`. It consists of the id of the last event, the wait
+ * that the server asks for, and the number of attempts that brought no event. Every event changes the point. `pauses` makes the waits
+ * between attempts, from the point and a schedule.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

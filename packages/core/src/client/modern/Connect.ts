@@ -172,7 +172,7 @@ export const connect = (
     }
   })
 
-/** Publishes the changes that the client assumes after a gap of its subscription. */
+/** Publishes every change that the server may have reported while the subscription was broken. */
 const publishes =
   ({ hub }: Opening, options: Options, cache: ResponseCache): Options["onNotification"] => (notification) => {
     cache.onNotification(notification)

@@ -1,7 +1,7 @@
 /**
- * The changes that a client wants to learn of through its subscription (`Listen`): changes of lists that the server can report, of
- * resources, and of members that extensions add. Several parts of a program may want the same change, so the module counts how many parts
- * want it. `Reopening` uses what the server has acknowledged. The functions here are pure.
+ * The changes that a client wants to learn of through its subscription (`Listen`). They are changes of lists, changes of resources, and
+ * changes that extensions define. Several parts of a program may want the same change, so the module counts how many parts want it.
+ * `Reopening` uses what the server has acknowledged. The functions here are pure.
  *
  * - `add`, `remove`: what is wanted now, and must the server be told?
  * - `wireOf`: what does the request name?

@@ -4,8 +4,9 @@
  * changes, it sends a second request, and cancels the first after the server has acknowledged the second.
  *
  * When the server ends the subscription, the client opens it again. If the server ends it again soon, the client waits longer each time.
- * Between the end and the next acknowledgement the client may have missed changes. Therefore it then calls `publish` for everything that
- * the server has acknowledged. `Filter` counts what is wanted. `Reopening` decides what follows after the end of a request.
+ * Between the end and the next acknowledgement the client may have missed changes. Therefore, after this acknowledgement, the client calls
+ * `publish` for everything that the server has acknowledged. `Filter` counts what is wanted. `Reopening` decides what follows after the end
+ * of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -47,7 +48,7 @@ export interface Listen {
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
   /**
    * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has acknowledged the
-   * member. `onReopened` is called each time that the subscription is open again after a gap.
+   * member. `onReopened` is called each time that a broken subscription is open again.
    */
   readonly include: (
     name: string,
@@ -76,7 +77,7 @@ interface Subscription {
   acknowledged: Subscriptions.SubscriptionFilter | undefined
   /** Whether the server has acknowledged the current request and has not ended it. */
   isOpen: boolean
-  /** How many requests in a row the server has not acknowledged, or has ended sooner than the wait before them. */
+  /** How many requests in a row did not stay open: the server has not acknowledged the request, or has ended it soon (see `Reopening`). */
   failures: number
 }
 
@@ -106,7 +107,7 @@ interface Self {
   readonly unannounced: Ref.Ref<string>
   /** At most two subscriptions, by the ids of their current requests: the newest, and the one that the newest will replace. */
   readonly requests: Map<string, Subscription>
-  /** Functions that are called when the subscription is open again after a gap. */
+  /** Functions that are called each time that a broken subscription is open again. */
   readonly reopenings: Set<() => void>
 }
 
@@ -114,8 +115,9 @@ interface Self {
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Makes the subscription, which is not open yet. `publish` gets the changes that the client assumes after a gap. Changes that the server
- * does not announce are reported, except when a call fails because of them. The subscription ends when the scope closes.
+ * Makes the subscription, which is not open yet. When a broken subscription is open again, `publish` gets every change that the server may
+ * have reported meanwhile. Changes that the server does not announce are reported, except when a call fails because of them. The
+ * subscription ends when the scope closes.
  */
 export const make = (
   outbound: Outbound,
@@ -376,7 +378,7 @@ const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> 
     return Effect.asVoid(Deferred.succeed(subscription.cancelled, undefined))
   })
 
-/** After a gap, publishes a change for everything that the server has acknowledged. */
+/** Publishes a change for everything that the server has acknowledged, because a broken subscription is open again. */
 const onGap = ({ publish, reopenings }: Self, acknowledged: Subscriptions.SubscriptionFilter): void => {
   for (const { method, params } of Subscriptions.changes(acknowledged)) publish(notification(method, params))
   for (const onReopened of reopenings) onReopened()

@@ -1,8 +1,8 @@
 /**
  * Calls methods in the modern era, for `Connect`. A call goes through `ResponseCache`. A call may need several requests when the server
- * asks for input (`InputRounds`). The result of a call has no members that only this era has. Four functions of a session have no method of
- * their own in this era: `ping` sends `server/discover`, subscribing and unsubscribing change the subscription, and the log level is sent
- * with later requests.
+ * asks for input (`InputRounds`). The members that only this era has are removed from the result of a call. Four functions of a session
+ * have no method of their own in this era. `ping` sends `server/discover`. `subscribeResource` and `unsubscribeResource` change the
+ * subscription. `setLoggingLevel` sends nothing: later requests carry the level.
  *
  * When the answer to a call was lost, the server may have run the call. Therefore the call is sent again, with a new id, only if the
  * application allows it.

@@ -19,7 +19,10 @@ export interface Ended {
   readonly error: CallError | undefined
   /** When this request was sent, in milliseconds since 1970. */
   readonly began: number
-  /** How many requests in a row the server has not acknowledged, or has ended sooner than the wait before them. */
+  /**
+   * How many requests in a row did not stay open. A request did not stay open if the server has not acknowledged it, or has ended it before
+   * it was open for longer than the wait that would follow.
+   */
   readonly failures: number
 }
 

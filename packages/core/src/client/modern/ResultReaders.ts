@@ -1,6 +1,6 @@
 /**
- * Reads results that extensions add to methods of the specification, for `ModernCalls`: decodes each result by its schema, and then the
- * features of the client turn it into an ordinary result of the method. `Connect` makes the readers.
+ * Reads results that extensions add to methods of the specification, for `ModernCalls`. The module decodes each result by its schema. Then
+ * a feature of the client turns the decoded result into an ordinary result of the method. `Connect` makes the readers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * Decides what a client does about the questions of a task, for `TaskExtension`, after it has read a state of the task. A client must
  * answer each question once, however often the application awaits the result. The functions here are pure.
  *
- * - `next`: which questions does the client answer now, which answers does it give up, and has the task ended?
+ * - `next`: which questions does the client answer now, which running answers does it interrupt, and has the task ended?
  * - `asked`, `unasked`: which questions need no further answer?
  */
 import type { InputRequest } from "../../protocol/modern/InputRequired.js"

@@ -1,8 +1,8 @@
 /**
  * Opens a transport over HTTP for both protocol eras, for `Remote`. The era of each request decides which module sends it: `modern/Http`
- * sends requests of revision 2026-07-28, and `legacy/Http` or `legacy/Sse` send requests of earlier revisions. The module of the last
- * request also sends other messages, through `Outgoing`. This module is in the folder of `Negotiation` because it imports both eras; the
- * folder `http` has the modules that both eras share.
+ * sends requests of revision 2026-07-28, and `legacy/Http` or `legacy/Sse` send requests of earlier revisions. The module that sent the
+ * last request also sends notifications and responses, through `Outgoing`. This module is in the folder of `Negotiation` because it imports
+ * both eras; the folder `http` has the modules that both eras share.
  *
  * A client that does not know which legacy transport a server implements first sends `initialize` over Streamable HTTP. When the server
  * refuses that request, the client tries HTTP+SSE of revision 2024-11-05.

@@ -1,11 +1,11 @@
 /**
  * Remembers on which revision clients have agreed with a server, if they had to find out its protocol era. With this memory, `Negotiation`
  * does not find out the era again at the next connection. A remembered revision is only a hint: when the server refuses it, the client
- * probes the server again. When a server ends, its revision is forgotten, with one exception: a server that accepts the handshake only when
- * no probe came before it.
+ * probes the server again. When a server ends, its revision is forgotten. There is one exception: the revision of a server that accepts the
+ * handshake only on a connection without a probe is not forgotten.
  *
- * The clients of a `ClientSessionGroup` share what they remember, by the origin of the connector. So do all clients of one `HttpClient`.
- * Any other client remembers by connector.
+ * The clients of a `ClientSessionGroup` share one memory, and so do all clients that use the same `HttpClient`. Both kinds of memory have
+ * one entry for each origin. All other clients have one entry for each connector.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

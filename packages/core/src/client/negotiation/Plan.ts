@@ -1,8 +1,8 @@
 /**
  * Decides what a client does next while it finds out the protocol era of its server. A client of both eras first sends `server/discover`
  * (the probe), except when it already has a hint about the era. A server that describes itself is modern. After any other outcome of the
- * probe, the client sends `initialize` on the same connection. When this handshake fails as well and the connection is a pipe, the client
- * connects once more and begins with the handshake, because a server may not work any more after the probe.
+ * probe, the client sends `initialize` on the same connection. If this handshake fails, too, and the connection is a pipe, the server may
+ * have stopped working because of the probe. Therefore the client connects a second time, and begins with the handshake.
  *
  * - `begin`: what does the client do first?
  * - `step`: what does the client do after an outcome, and with which error does it give up?

@@ -1,6 +1,7 @@
 /**
  * The capabilities that a client declares: those of its features, in the form of the newest revision. `legacy/Connect` and `modern/Connect`
- * reduce these capabilities to the revision of their session. `legacy/InboundHandlers` reads from them which requests a server may send.
+ * reduce these capabilities to the revision of their session. `legacy/InboundHandlers` uses these capabilities to decide which requests a
+ * server may send.
  */
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"

@@ -1,7 +1,7 @@
 /**
- * The functions with which the protocol era of a session handles the tasks of its server: how a tool is called so that the call may become
- * a task, and how a task is read, answered and cancelled. `legacy/Connect` and `modern/TaskExtension` each make such a record. The session
- * (`NegotiatedSession`) contains the record. `RemoteTasks` makes the tasks that the application gets from this record.
+ * The functions with which a session handles the tasks of its server. They call a tool so that the call may become a task, and they read,
+ * answer and cancel a task. The functions differ between the protocol eras: `legacy/Connect` and `modern/TaskExtension` each make a record
+ * of them. The session (`NegotiatedSession`) contains the record. `RemoteTasks` makes the tasks that the application gets from this record.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

@@ -1,8 +1,8 @@
 /**
  * The methods that a client calls, by name, and how `legacy/Connect` and `modern/ModernCalls` call a method. A call that the session does
- * not allow is refused. Parameters are reduced to the revision of the session. The result is checked, and repairs of the result are
- * reported. An error becomes a `ClientError`. The table of an era (`legacy/MethodTable`, `modern/MethodTable`) says how each method does
- * this; this module imports no era.
+ * not allow is refused. Members that the revision of the session does not have are removed from the parameters. The result is checked, and
+ * repairs of the result are reported. An error becomes a `ClientError`. The table of an era (`legacy/MethodTable`, `modern/MethodTable`)
+ * says how each method does this; this module imports no module of an era.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -122,9 +122,9 @@ export const make = (options: Options): Calls => {
 }
 
 /**
- * Makes the function that says why a session does not allow a message of the client: the revision does not have the method, or a capability
- * of the method was not declared. Any other method, which is not in the era or in a given extension, belongs to the application, and is
- * allowed.
+ * Makes the function that says why a session does not allow a message of the client. There are two reasons: the revision does not have the
+ * method, or a capability of the method was not declared. Any other method, which is not in the era or in a given extension, belongs to the
+ * application, and is allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,

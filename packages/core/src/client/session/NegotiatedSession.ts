@@ -1,7 +1,7 @@
 /**
- * The contract between the modules of a protocol era and `ClientSession`: what an era needs to open a session over a transport, and what it
- * returns after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract. `Negotiation` chooses
- * the era. `Verbs` calls the session.
+ * Two types for the modules of a protocol era. `Options` is what an era needs to open a session over a transport. `NegotiatedSession` is
+ * the session after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` open sessions with these types.
+ * `Negotiation` chooses the era. `Verbs` calls the session.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"

@@ -1,7 +1,8 @@
 /**
  * Gives each notification and each diagnostic of a session to all current listeners. `Opening` makes the hub. `ExtensionMethods` opens
  * streams of notifications of extensions. `ClientSession` describes the streams that listeners read. The protocol era of the session
- * provides the decoders. Parameters that cannot be decoded, and repairs of parameters, are reported only while there is a listener.
+ * provides the decoders. The hub reports parameters that cannot be decoded, and repairs of parameters, only while the notification has a
+ * listener.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -24,7 +24,8 @@ export interface EraHandlers {
   /** Handles requests of the server. Default: requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
   /**
-   * Returns the special limit of a request of the server that does not count for the common limit. Default: no request has a special limit.
+   * Returns the separate limit of a request of the server, if the request does not count for the common limit. Default: no request has a
+   * separate limit.
    */
   readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */

@@ -59,7 +59,10 @@ export interface RemoteTasks extends TaskCalls {
 const CANCEL_WAIT = "1 second"
 
 interface Self extends Options {
-  /** The tasks for which a fiber waits now, by id. All fibers that wait for a task share its poll. Only `using` changes the map. */
+  /**
+   * The tasks for which a fiber waits now, by id. All fibers that wait for a task share the requests for its status. Only `using` changes
+   * the map.
+   */
   readonly inUse: Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>
 }
 
@@ -165,7 +168,10 @@ const taskField = (
         : undefined
   )
 
-/** Uses a task until the scope closes. Meanwhile notifications of the server wake its poll. */
+/**
+ * Returns the task that all fibers waiting for it share, and keeps it in `inUse` until the scope closes. Meanwhile, after a notification
+ * about the task, the next request for its status is sent sooner.
+ */
 const using = ({ inUse, watch }: Self, taskId: string, own: OpenTask): Effect.Effect<OpenTask, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {

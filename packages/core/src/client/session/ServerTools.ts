@@ -31,10 +31,13 @@ export interface ServerTool {
 /** How many milliseconds the tools are not listed again after a listing has failed. */
 const FAILED_FOR = 60_000
 
-/** The longest wait after a listing for which a search waits, in milliseconds. When the wait is longer, the search gives up. */
+/**
+ * After a listing, the next listing must wait for some time. A search waits, too, if this time is at most 100 milliseconds. Otherwise the
+ * search gives up.
+ */
 const SHORT_REST = 100
 
-/** How many milliseconds of waits a search may skip, so that a few short lists may follow one another at once. */
+/** How many milliseconds of waits a search may skip, so that a few short lists may follow one another without a wait. */
 const BURST = 500
 
 const NOT_LISTED = "the server does not list the tool"

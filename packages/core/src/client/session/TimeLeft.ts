@@ -1,7 +1,7 @@
 /**
- * Computes how long a function of a session (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests besides its call,
- * such as the list of tools: the rest of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer
- * than its `timeout`, the other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such
+ * Computes the rest of a `timeout` and of a `maxTotalTimeout`. A function of a session (`Verbs`, `modern/ModernCalls`) needs this when it
+ * sends other requests besides its call, such as a request for the list of tools. When progress or a question has made the call longer than
+ * its `timeout`, the other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such
  * requests.
  */
 import * as Duration from "effect/Duration"

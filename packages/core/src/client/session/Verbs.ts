@@ -1,7 +1,7 @@
 /**
  * The functions of a session, which the application gets from `Client` as a `ClientSession`. Each function is a call of the
- * `NegotiatedSession` that the era has opened. Calls of tools check the structured content (`OutputCheck`), and wait for calls that become
- * tasks (`RemoteTasks`). `ListPages` and `ServerTools` read the lists.
+ * `NegotiatedSession` that the era has opened. `OutputCheck` checks the structured content of results of tools. `RemoteTasks` waits for
+ * calls of tools that become tasks. `ListPages` and `ServerTools` read the lists.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

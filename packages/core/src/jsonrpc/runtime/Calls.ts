@@ -1,8 +1,8 @@
 /**
  * The requests of this side that wait for an answer in a `Conversation`, by id. A request of this side is named a call. This module makes
  * the ids, checks the deadlines, and finds the call to which an answer or a progress notification belongs. It limits the number of calls
- * that are sent and not yet answered, so that a peer has no reason to refuse a request. It ends every call exactly one time. `Requests` has
- * the requests of the peer.
+ * that are sent and not yet answered, so that a peer has no reason to refuse a request. It makes sure that every call ends exactly one
+ * time. `Requests` has the requests of the peer.
  *
  * `Calls` is a class with mutable fields because this code runs for every request. A call over `Direct` takes 3 µs on both sides together.
  * A `Deferred` would add 12 µs, and `Effect.timeout` 39 µs. A call is in `calls` from before it is sent until its caller is resumed. If
@@ -33,7 +33,9 @@ export const CANCELLED = "notifications/cancelled"
  */
 export const MAX_PENDING = 1024
 
-/** How many requests a peer with the defaults of this library runs at once. `MAX_TEXT` does not limit the length of these requests. */
+/**
+ * How many requests a peer with the defaults of this library runs at the same time. `MAX_TEXT` does not limit the length of these requests.
+ */
 const RUNNING = 64
 
 /**
@@ -43,15 +45,15 @@ const RUNNING = 64
 const MAX_TEXT = 16 * 1024 * 1024
 
 /**
- * How many progress notifications may wait for a slow `onProgress`. When there are more, the oldest are dropped. They are also dropped when
- * their messages together are too long.
+ * How many progress notifications may wait for a slow `onProgress`. When there are more, the oldest are dropped. The oldest are also
+ * dropped when the waiting notifications together have too many characters.
  */
 export const MAX_PROGRESS = 256
 
 /** The default of `maxTotalTimeout` for a call whose timeout is restarted by progress: a day, in milliseconds. */
 const MAX_TOTAL = 86_400_000
 
-/** Sends a message at once. Returns `false` when the transport is closed. */
+/** Sends a message without waiting. Returns `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
@@ -224,7 +226,8 @@ export class Calls {
   }
 
   /**
-   * Whether this side may send one more call. The peer can run the request at once, or has space for its text among the waiting requests.
+   * Whether this side may send one more call. This is the case when the peer can run the request without a wait, or has space for its text
+   * among the waiting requests.
    */
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false

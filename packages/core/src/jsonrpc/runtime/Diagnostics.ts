@@ -1,8 +1,8 @@
 /**
  * Reports the diagnostics of one conversation (`Conversation`, `Requests`) to the application. Each report runs on a separate fiber, so
- * that a slow or broken callback cannot stop the reader. There is a limit for the reports that run at once, and for the reports that begin
- * in one turn of the event loop. Further diagnostics are counted, and reported as one `Dropped`. `attempt` calls functions that may throw,
- * for this module, `Calls` and `Direct`.
+ * that a slow or broken callback cannot stop the reader. There is a limit for the reports that run at the same time, and for the reports
+ * that begin in one turn of the event loop. Further diagnostics are counted, and reported as one `Dropped`. `attempt` calls functions that
+ * may throw, for this module, `Calls` and `Direct`.
  *
  * `Diagnostics` is a class with mutable fields because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
  * contains exactly the reports that have not ended, and is allocated with the first report. `recent` counts the reports of this turn.
@@ -15,7 +15,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import { Diagnostic } from "../Diagnostic.js"
 import type * as Outcome from "../Outcome.js"
 
-/** How many reports may run at once, and how many reports may begin in one turn of the event loop. */
+/** How many reports may run at the same time, and how many reports may begin in one turn of the event loop. */
 export const MAX_REPORTS = 64
 
 /** Makes the diagnostic of an outcome that hides a bug of this side (`died`) or breaks a rule (`flaw`). */

@@ -41,7 +41,7 @@ const MAX_REASON = 1024
 
 /** A limit for each client, for a server whose clients share one `Requests`. */
 export interface PerClient {
-  /** How many requests of one client may run at once. */
+  /** How many requests of one client may run at the same time. */
   readonly limit: number
   /** Returns the client to which a channel belongs. For a channel without a client, only the common limit of all clients applies. */
   readonly clientOf: (channel: Channel) => string | undefined
