@@ -26,12 +26,14 @@ export interface Answer {
 /** @category models */
 export interface PostOptions {
   /**
-   * The client that authenticates with this request. If the client signs, the audience of the signature is this URL. If the client has a
-   * secret, the secret is sent in the `Authorization` header, or in the form when `authMethod` is `client_secret_post`. Default: the
-   * request authenticates no client.
+   * The client that authenticates with this request. If the client authenticates with a signed JWT, the URL of the request is the audience
+   * of the JWT. If the client has a secret, the secret is sent in the `Authorization` header, or in the form when `authMethod` is
+   * `client_secret_post`. Default: the request authenticates no client.
    */
   readonly client?: Client | undefined
-  /** Whether the application has named the URL, and not a server. A URL of the application may have a private address. Default: false. */
+  /**
+   * Whether the URL comes from the application rather than from a server. With `true`, the URL may have a private address. Default: false.
+   */
   readonly isConfigured?: boolean | undefined
 }
 

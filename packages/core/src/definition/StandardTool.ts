@@ -1,6 +1,6 @@
 /**
- * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each must be a Standard Schema: it validates
- * values, possibly asynchronously, and may provide its JSON Schema.
+ * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each schema must be a Standard Schema, which
+ * validates values, possibly asynchronously. A Standard Schema may also provide its JSON Schema.
  *
  * `Tool` declares a tool with Effect schemas, and `RawTool` declares a tool with JSON Schemas alone.
  *

@@ -4,7 +4,8 @@
  * its schemas once, when they are first used.
  *
  * Decoding tolerates some invalid messages. `null` in an optional member means that the member is absent. A client leaves out an invalid
- * part of a server's message if the rest of the message keeps its meaning. A decoder returns a value that conforms without a copy.
+ * part of a server's message if the rest of the message keeps its meaning. If a value conforms, a decoder returns this value and makes no
+ * copy.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,7 @@
 /**
  * Repairs arguments that a tool does not accept, when the JSON Schema that clients get for the tool allows only one way to read them. A
- * text that is JSON becomes an array or an object. A text becomes a number or a boolean. Null in an optional member is left out.
+ * text that contains JSON becomes the array or the object that the schema requires. A text such as "5" or "true" becomes the number or the
+ * boolean that the schema requires. `null` in an optional member is left out.
  *
  * This module evaluates only the keywords that say of which type a value is and which branch of a union is meant. It does not check other
  * keywords, so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) decode the repaired arguments again.

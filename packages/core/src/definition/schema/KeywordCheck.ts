@@ -1,7 +1,8 @@
 /**
- * The parts of which the checks of JSON Schema keywords are made. The module has the types of a check and of its run. It has functions that
- * combine checks and note what was evaluated, functions that read the value of a keyword, and the text by which values are compared.
- * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
+ * The types and functions with which `SchemaKeywords` makes the checks of JSON Schema keywords. The types describe a check and its run.
+ * Some functions combine checks and note which members were evaluated. Other functions read the value of a keyword, or make the text with
+ * which two values are compared. `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with
+ * `Trust` who has written a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

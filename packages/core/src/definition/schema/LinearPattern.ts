@@ -1,9 +1,9 @@
 /**
- * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`). JavaScript's own engine can need
- * exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one character at a
- * time. Back references and lookarounds have no such instructions, so expressions with them are refused. Expressions that are too long or
- * nest too deeply are refused, too. `native` runs an expression on JavaScript's engine, if the application has chosen this for its own
- * schema (`RawTool`).
+ * Regular expressions that match a text in time linear in its length, for the patterns of schemas (`KeywordCheck`). JavaScript's own engine
+ * can need exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one
+ * character at a time. There are no instructions for back references and lookarounds, so `make` refuses expressions that have them. `make`
+ * also refuses expressions that are too long or nest too deeply. `native` runs an expression on JavaScript's engine, if the application has
+ * chosen this for its own schema (`RawTool`).
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"

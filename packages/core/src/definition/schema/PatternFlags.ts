@@ -1,6 +1,6 @@
 /**
- * Writes the pattern that a JSON Schema has for a regular expression with flags, for `JsonSchema`. A pattern of JSON Schema has no flags,
- * and validators read it with the flag `u`.
+ * Converts a regular expression with flags to the `pattern` of a JSON Schema, for `JsonSchema`. A pattern of JSON Schema has no flags, and
+ * validators read it with the flag `u`.
  *
  * Flags that change which texts match (`i`, `m`, `s`, `y`, and the sets of `v`) are written into the pattern if the result is exact:
  * letters become classes (`/ab/i` is `[aA][bB]`), a dot becomes `[\s\S]`, and `y` becomes `^`. If the result would not be exact, the schema

@@ -1,7 +1,7 @@
 /**
- * Decoders and encoders of a schema, prepared once. Values of plain data go through one compiled function, which copies what it checks. All
- * other values go through Effect's parser, which also explains each mismatch. The modules that decode with a schema of the application,
- * such as `ToolCodec` and `Form`, use these functions.
+ * Decoders and encoders of a schema, prepared once. Values of plain data go through one compiled function, which checks and copies a value
+ * in one step. All other values go through Effect's parser. Effect's parser also explains why a value does not conform. The modules that
+ * decode with a schema of the application, such as `ToolCodec` and `Form`, use these functions.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
