@@ -30,8 +30,8 @@ export interface Options {
   /** The path of the redirect URI. Default: a random path. */
   readonly path?: `/${string}` | undefined
   /**
-   * Opens the URL for the user. If there is no browser, for example over SSH, pass a function that prints the URL. Default: runs the
-   * program of the system (`open`, `xdg-open` or `rundll32.exe`) without a shell.
+   * Opens the URL for the user. If there is no browser, for example over SSH, pass a function that prints the URL. Default: runs the opener
+   * program of the platform (`open`, `xdg-open` or `rundll32.exe`) without a shell.
    */
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }

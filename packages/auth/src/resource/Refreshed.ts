@@ -21,8 +21,9 @@ import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
   /**
-   * Returns the value. Returns an old value at once, and starts a request for the next value. When there is no value, or the value is too
-   * old, waits for a request, and fails when the request fails.
+   * Returns the value. When the value is older than `maxAge`, returns the old value at once and starts a request for a new value. When
+   * there is no value, or the value is older than `maxAge` and `staleFor` together, waits for the request, and fails when the request
+   * fails.
    */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**

@@ -118,7 +118,7 @@ export const make = <const E extends ReadonlyArray<Entry>>(...entries: E): Defin
       throw new Error(`Definition: a tool named "${name}" would hide the ${name} of a typed client: rename the tool`)
     }
   }
-  // The maps hold the entries of their kind.
+  // Each map has the entries of one kind.
   return { [TypeId]: TypeId, tools, resources, templates, prompts } as Definition.Any as Definition.From<E[number]>
 }
 

@@ -38,8 +38,9 @@ export interface Form<out A> {
  * Titles, descriptions and defaults come from annotations; defaults also come from `Schema.optionalWith`. A literal with a `title` is shown
  * to the person by this title.
  *
- * The form of a schema value is made once and remembered. Declare the schema outside of the handler. A schema that is written in the
- * handler is a new value for each call: Effect takes 20 to 200 microseconds to construct the schema, and `make` takes about as long.
+ * `make` makes the form of each schema value once and caches it. Therefore declare the schema outside of the handler. A schema that is
+ * written in the handler is a new value for each call: Effect takes 20 to 200 microseconds to construct the schema, and `make` takes about
+ * as long.
  *
  * @category constructors
  */

@@ -37,8 +37,8 @@ export interface Trust {
   /** Whether the application has written the schema. Otherwise a peer has written it. */
   readonly isOfApplication: boolean
   /**
-   * How regular expressions run. `linear`: in time linear in the text, which refuses some expressions. `native`: on JavaScript's engine,
-   * which can need exponential time.
+   * How regular expressions run. `linear`: with `LinearPattern`, in time linear in the length of the text; a schema with certain
+   * expressions is refused. `native`: on JavaScript's engine, which can need exponential time.
    */
   readonly patterns: "linear" | "native"
   /** Whether `format` is checked. Otherwise it has no effect. */
@@ -102,7 +102,7 @@ export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evalu
   return valid
 }
 
-/** Adds the members and items that a part has evaluated to those of the whole. */
+/** Adds the members and items that a part has evaluated to the members and items that the whole has evaluated. */
 export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
   budget.spend(3 * (part.properties.size + part.items.size))
   for (const name of part.properties) whole.properties.add(name)
@@ -158,7 +158,7 @@ export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPa
 
 /**
  * Returns a text that is the same for equal JSON values, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
- * these texts, which costs less than comparing each pair of values. Each value and its text take from the budget.
+ * these texts, which costs less than comparing each pair of values. Each value and its text take steps from the budget.
  */
 export const canonicalText = (value: unknown, budget: Budget): string => {
   budget.spend(4)

@@ -8,7 +8,7 @@
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"
 
-/** Whether some part of the text matches. Each character and each possible match takes from the budget. */
+/** Whether some part of the text matches. Each character and each possible match takes steps from the budget. */
 export type LinearPattern = (text: string, budget: Budget) => boolean
 
 /** How many characters an expression may have, how many instructions it may have, and how deep its groups may nest. */
@@ -27,7 +27,7 @@ type Instruction =
 type Part = (program: Array<Instruction>) => void
 
 /**
- * Compiles an expression. Each instruction takes from the budget. Left: why the expression is refused, as the end of a sentence whose
+ * Compiles an expression. Each instruction takes steps from the budget. Left: why the expression is refused, as the end of a sentence whose
  * subject is the expression.
  */
 export const make = (source: string, budget: Budget): Either.Either<LinearPattern, string> =>

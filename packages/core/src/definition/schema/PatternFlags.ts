@@ -33,8 +33,8 @@ export interface Flagged {
 }
 
 /**
- * Finds the regular expressions of a schema whose flags change their patterns, by their sources. When one schema has a source with flags
- * that give different patterns, the source has no pattern.
+ * Finds the regular expressions of a schema whose flags change the pattern. The key of each entry is the source of the expression. When the
+ * schema has one source with different flags, and these flags give different patterns, the entry has no pattern.
  */
 export const ofTree = (root: SchemaTree.AST): ReadonlyMap<string, Flagged> => {
   const found = new Map<string, Flagged>()

@@ -4,13 +4,13 @@
  * is used up.
  */
 
-/** A budget of steps. A step is a value that is visited, a keyword, or a character. It takes about 100 nanoseconds at most. */
+/** A budget of steps. A step is a value that is visited, a keyword, or a character. A step takes about 100 nanoseconds at most. */
 export interface Budget {
-  /** Takes so many steps from the budget. Throws `OverBudget` when fewer steps are left. */
+  /** Takes `steps` steps from the budget. Throws `OverBudget` when fewer steps are left. */
   readonly spend: (steps: number) => void
 }
 
-/** Thrown inside of a check when its budget is used up. The modules that make the budget catch it. */
+/** The error that ends a check when its budget is used up. The modules that make the budget catch this error. */
 export class OverBudget extends Error {}
 
 export const make = (steps: number): Budget => {

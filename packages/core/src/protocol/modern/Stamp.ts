@@ -34,7 +34,7 @@ export interface Options {
   readonly serverInfo?: Implementation | undefined
   /** The cache hints of results whose handlers return no hints. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
-  /** Whether complete results carry cache hints. Default: `Caching.isCacheable` of the method. */
+  /** Whether complete results have cache hints. Default: `Caching.isCacheable` of the method. */
   readonly isCacheable?: boolean | undefined
 }
 
