@@ -50,7 +50,7 @@ export interface GrantContext {
   readonly server: AuthorizationServer
   /** The scopes that the grant should request. With `undefined`, the grant should not send the parameter `scope`. */
   readonly scopes: ReadonlyArray<string> | undefined
-  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
+  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not publish this metadata. */
   readonly isPublished: boolean
   /** The id of the client for which the tokens were issued, when tokens are refreshed or revoked. `undefined` for a login. */
   readonly clientId?: string | undefined

@@ -1,7 +1,8 @@
 /**
- * The service `Browser` for programs on the user's own machine. The service opens the login in the browser, and receives the response with
- * an HTTP server on 127.0.0.1. The HTTP server runs only during a login. The path of the response is random, so that no other page can
- * guess it. If the client has registered itself before and the registered port is free, the server listens on this port again.
+ * The service `Browser` for programs on the user's own machine. The service opens the login page in the browser, and receives the response
+ * of the authorization server with an HTTP server on 127.0.0.1. The HTTP server runs only during a login. The path of the response is
+ * random, so that no other page can guess it. If the client has registered itself before and the registered port is free, the server
+ * listens on this port again.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0

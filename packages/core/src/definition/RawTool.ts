@@ -52,10 +52,10 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
 /**
  * Declares a tool with JSON Schemas.
  *
- * The handler receives arguments that conform to the schema. Defaults are not filled in. When arguments do not conform, the server repairs
- * them if there is only one way to read them, and otherwise refuses the call. For example, the text `"5"` becomes the number 5 if the
- * schema requires a number. The option `mendArguments: false`, of the tool or of the server, turns repairs off. A value that the handler
- * returns must conform to `outputSchema`; otherwise the call dies.
+ * The handler receives arguments that conform to the schema. The server does not fill in defaults. When arguments do not conform and there
+ * is only one way to read them, the server repairs the arguments. Otherwise it refuses the call. For example, the text `"5"` becomes the
+ * number 5 if the schema requires a number. The option `mendArguments: false`, of the tool or of the server, turns repairs off. A value
+ * that the handler returns must conform to `outputSchema`; otherwise the call dies.
  *
  * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the dialect is not
  * supported, or the schema of the arguments does not describe an object.

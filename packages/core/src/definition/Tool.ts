@@ -55,7 +55,10 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
  * @category models
  */
 export interface Codec<Parameters, Arguments, Success, Failure> {
-  /** Decodes the arguments for the handler. An issue lists every wrong argument; for large arguments only the first. */
+  /**
+   * Decodes the arguments for the handler. An issue names every wrong argument. If the arguments are large, it names only the first wrong
+   * argument.
+   */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
   encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
   /** Makes the result of a successful call. Dies when the value does not conform to `success`, which is a bug of the handler. */

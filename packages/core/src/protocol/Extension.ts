@@ -313,7 +313,7 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 
 const NoSettings = Schema.Struct({})
 
-/** The identifier if it has a prefix. Otherwise a sentence that the compiler shows as the error. */
+/** Accepts an identifier that has a prefix. For any other identifier, the type is a sentence that the compiler shows as the error. */
 type Prefixed<Id extends string> = string extends Id ? Id
   : Id extends `${string}/${string}` ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
@@ -407,7 +407,10 @@ export const make = <
   }
 }
 
-/** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows as the error. */
+/**
+ * Accepts the settings of one side. If the extension has no settings for that side, the type is a sentence that the compiler shows as the
+ * error.
+ */
 type Declarable<Settings> = [keyof Settings] extends [never] ? {
     readonly [name: string]:
       "The extension has no settings for this side: add a schema of the settings to Extension.make"

@@ -90,7 +90,7 @@ interface Common<Name extends string, Params> {
    * does not have, and replaces kinds of content that the revision does not have with older kinds.
    */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
-  /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when it needs none. */
+  /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when the method needs no capability. */
   readonly capability: string | undefined
   /** The side that must have declared the capability: the sender or the receiver of the method. */
   readonly declaredBy: "sender" | "receiver"
@@ -210,7 +210,7 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
   return byName
 }
 
-/** `absent` is decoded in place of `undefined` and `null`. */
+/** When the value is `undefined` or `null`, the decoder decodes `absent` instead. */
 const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent: {}): Decode<A> => {
   const decode = Mend.decoder(schema, reader)
   return (value, onLoss) => decode(value ?? absent, onLoss)

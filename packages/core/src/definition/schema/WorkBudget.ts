@@ -1,7 +1,7 @@
 /**
  * Limits the work of one check of a value, in `JsonSchemaValidator`, `LinearPattern` and `ArgumentRepair`. A peer chooses the value, and
- * the server of a client also chooses the schema. Therefore each step of a check takes from a budget, and the check stops when the budget
- * is used up.
+ * the server of a client also chooses the schema. Therefore each check has a budget of steps, and the check stops when the budget is used
+ * up.
  */
 
 /** A budget of steps. A step is a value that is visited, a keyword, or a character. A step takes about 100 nanoseconds at most. */
