@@ -164,8 +164,8 @@ export type UriFields<Fields extends Schema.Struct.Fields> = {
  * of the template.
  *
  * A variable without a schema is a string, or an array of strings if the template has `{name*}`. If a variable without a schema is in the
- * query of the URI, the variable is optional. A variable with a schema has the type of the schema: give an optional schema to a variable
- * that may be absent.
+ * query or in `;` parameters, the variable is optional. A variable with a schema has the type of the schema: give an optional schema to a
+ * variable that may be absent.
  *
  * @category constructors
  */

@@ -99,9 +99,7 @@ interface Walk {
   values: number
 }
 
-/**
- * Returns the repaired value. Returns the same value if the schema accepts the value, or if this module does not understand the schema.
- */
+/** Returns the repaired value. Returns the same value if the schema accepts the value, or if this module does not understand the schema. */
 const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
   walk.budget.spend(2)
   if (schema === false) return unfit
