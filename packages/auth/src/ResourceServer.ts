@@ -143,9 +143,9 @@ export interface DpopOptions {
   /** How old a proof may be. Default: 1 minute. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How many used proofs this process stores, so that it can refuse a proof that is used twice. At most a tenth of these proofs may belong
-   * to the same key. A request with a further proof gets status 503. When `SharedLimits` is provided, the proofs are stored there, and this
-   * limit does not apply. Default: 100,000.
+   * How many used proofs this process stores, so that it can refuse a proof that is used twice. For each key, this process stores at most a
+   * tenth of this number. A request with a further proof gets status 503. When `SharedLimits` is provided, the proofs are stored there, and
+   * this limit does not apply. Default: 100,000.
    */
   readonly maxProofs?: number | undefined
   /** How long a nonce of this process is valid. With this option, each proof must have a valid nonce. Default: proofs need no nonce. */

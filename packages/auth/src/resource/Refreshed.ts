@@ -22,8 +22,7 @@ import { failure } from "../discovery/Failure.js"
 export interface Refreshed<A> {
   /**
    * Returns the value. When the value is older than `maxAge`, returns the old value at once and starts a request for a new value. When
-   * there is no value, or the value is older than `maxAge` and `staleFor` together, waits for the request, and fails when the request
-   * fails.
+   * there is no value, or the value is older than `maxAge` and `staleFor` together, waits for a request, and fails when the request fails.
    */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**

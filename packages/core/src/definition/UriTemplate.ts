@@ -1,8 +1,8 @@
 /**
  * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values in a URI. Matching
  * an expanded URI gives the same values, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
- * finds the empty list. If `match` could not find these values with certainty, the template has an `ambiguity`, and `match` finds no values
- * in any URI.
+ * finds the empty list. If `match` could not find the values of an expanded URI with certainty, the template has an `ambiguity`, and
+ * `match` finds no values in any URI.
  *
  * Values are strings here. `uri/UriExpression` expands templates, and `uri/UriMatcher` matches URIs. `ResourceTemplate` adds schemas for
  * the values. The application must check whether a path in a value is safe to open.
