@@ -78,8 +78,8 @@ export interface AuthorizationService {
   /**
    * Revokes the tokens for the MCP server at a URL if the authorization server supports revocation (RFC 7009). Removes the tokens from the
    * store in any case. Requests that wait for a login fail. A client that registers itself registers again at the next login. This function
-   * deletes the old registration if the authorization server supports this (RFC 7592) and no other MCP server needs the registration.
-   * Results that clients have cached for this user are not used for the next user.
+   * deletes the old registration if the authorization server supports this (RFC 7592) and no other MCP server needs the registration. The
+   * next user does not get results that clients have cached for this user.
    *
    * With a server of revision 2025-11-25 or earlier, your program must also close the sessions before another user logs in, because each
    * session belongs to one user.

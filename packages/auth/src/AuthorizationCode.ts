@@ -183,8 +183,8 @@ const PROBE = "5 seconds"
 const isClientError = (error: unknown): boolean => error === "invalid_client" || error === "unauthorized_client"
 
 /**
- * Whether the authorization server does not know a client any more. Without this check, the authorization server would show the error only
- * in the browser, and this program would wait for a response that never comes.
+ * Returns `true` when the authorization server no longer accepts the id of the client. Without this check, the authorization server would
+ * show the error only in the browser, and this program would wait for a response that never comes.
  */
 const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
   get("the authorization endpoint", url.href).pipe(

@@ -69,8 +69,8 @@ export interface ClientIdentity {
    */
   readonly metadataDocument?: string | undefined
   /**
-   * Whether the client may register itself at an authorization server. Default: true. But the default is false when you give
-   * `preRegistered` without `metadataDocument` and `ask`. With false, a login at an issuer that is not in `preRegistered` fails.
+   * Whether the client may register itself at an authorization server. Default: false if you give only `preRegistered`, without
+   * `metadataDocument` and without `ask`; otherwise true. With false, a login at an issuer that is not in `preRegistered` fails.
    *
    * @deprecated since 2026-07-28 (#2858). A later revision of the specification may remove it, from 2027-07-28 on.
    */

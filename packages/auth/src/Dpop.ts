@@ -33,8 +33,8 @@ export interface Prover {
     accessToken: Redacted.Redacted<string> | undefined
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
   /**
-   * Stores the nonce in the headers of a response for the next proofs. `proof` is the proof of the request that the server has answered.
-   * Returns `true` when the new nonce differs from the nonce of this proof.
+   * Reads the nonce from the headers of a response, and stores it for the next proofs. `proof` is the proof in the request that the server
+   * has answered. Returns `true` when the new nonce differs from the nonce of this proof.
    */
   readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
 }

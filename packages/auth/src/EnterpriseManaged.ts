@@ -20,14 +20,14 @@ export interface Options<R = never> {
   /** The identity provider that the administrator has configured. */
   readonly provider: {
     readonly tokenEndpoint: string
-    /** This application as a client of the identity provider. */
+    /** The client that is registered for this application at the identity provider. */
     readonly client: Client
     /** The token of the employee, which the grant exchanges. The effect runs for each exchange, so it can return a new token each time. */
     readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
     /** The type of the subject token. Default: an identity token of OpenID Connect. */
     readonly subjectTokenType?: "id_token" | "refresh_token" | "saml2" | undefined
   }
-  /** This application as a client of the authorization server of the MCP server. */
+  /** The client that is registered for this application at the authorization server of the MCP server. */
   readonly client: PreRegistered
 }
 

@@ -26,12 +26,14 @@ export interface Answer {
 /** @category models */
 export interface PostOptions {
   /**
-   * The client that authenticates with this request. If the client signs, the audience of the signature is this URL. If the client has a
-   * secret, the secret is sent in the `Authorization` header, or in the form when `authMethod` is `client_secret_post`. Default: the
-   * request authenticates no client.
+   * The client that authenticates with this request. If the client authenticates with a signed JWT, the URL of the request is the audience
+   * of the JWT. If the client has a secret, the secret is sent in the `Authorization` header, or in the form when `authMethod` is
+   * `client_secret_post`. Default: the request authenticates no client.
    */
   readonly client?: Client | undefined
-  /** Whether the application has named the URL, and not a server. A URL of the application may have a private address. Default: false. */
+  /**
+   * Whether the URL comes from the application rather than from a server. With `true`, the URL may have a private address. Default: false.
+   */
   readonly isConfigured?: boolean | undefined
 }
 
@@ -48,7 +50,7 @@ export interface GrantContext {
   readonly server: AuthorizationServer
   /** The scopes that the grant should request. With `undefined`, the grant should not send the parameter `scope`. */
   readonly scopes: ReadonlyArray<string> | undefined
-  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
+  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not publish this metadata. */
   readonly isPublished: boolean
   /** The id of the client for which the tokens were issued, when tokens are refreshed or revoked. `undefined` for a login. */
   readonly clientId?: string | undefined

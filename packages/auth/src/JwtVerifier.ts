@@ -59,9 +59,9 @@ export interface Options extends TokenVerifier.RequestOptions {
    */
   readonly requireType?: boolean | undefined
   /**
-   * A token with an unknown key causes a request for the key set. This option is the shortest time between two requests for the same
-   * unknown key. Within this time, up to four different unknown keys may each cause a request, so the verifier finds a new key even if a
-   * client invents a few keys. Default: 30 seconds.
+   * The shortest time between two requests for the key set that the same unknown key causes. A token with an unknown key causes such a
+   * request, because the issuer may have a new key. Within this time, up to four different unknown keys may each cause a request, so the
+   * verifier finds a new key even if a client invents a few keys. Default: 30 seconds.
    */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }

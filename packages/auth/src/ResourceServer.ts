@@ -111,8 +111,8 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
   /** How long the server may take to find the user of a request. See the option `timeout` of `Authenticator`. Default: 10 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests may wait for the verification of their tokens. Further requests get status 503. The same number of requests with
-   * cached tokens may wait for the option `user`. Default: 1,024.
+   * How many requests may wait for the verification of their tokens. Further requests get status 503. In addition, the same number of
+   * requests whose tokens are cached may wait for the function `user`. Default: 1,024.
    */
   readonly concurrency?: number | undefined
   /** Makes the user from a verified token. Default: the user is the `AccessToken`. */
@@ -120,8 +120,8 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
 }
 
 /**
- * A function that makes the user of a token. The function runs for each request. `secret` is the text of the token. Exchange it at the
- * authorization server (`TokenExchange`), and do not use it for anything else.
+ * A function that makes the user of a token. The function runs for each request. `secret` is the text of the token. Use this text only to
+ * get another token from the authorization server (`TokenExchange`).
  *
  * @category models
  */
@@ -143,9 +143,9 @@ export interface DpopOptions {
   /** How old a proof may be. Default: 1 minute. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How many used proofs this process stores, so that it can refuse a proof that is used twice. Each key may have at most a tenth of this
-   * number. A request with a further proof gets status 503. When `SharedLimits` is provided, the proofs are stored there, and this limit
-   * does not apply. Default: 100,000.
+   * How many used proofs this process stores, so that it can refuse a proof that is used twice. For each key, this process stores at most a
+   * tenth of this number. A request with a further proof gets status 503. When `SharedLimits` is provided, the proofs are stored there, and
+   * this limit does not apply. Default: 100,000.
    */
   readonly maxProofs?: number | undefined
   /** How long a nonce of this process is valid. With this option, each proof must have a valid nonce. Default: proofs need no nonce. */
@@ -417,7 +417,7 @@ const userOf = <Claims, S, UR>(
   }
   const found = Effect.zipRight(
     Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
-    // Without the option the user has the type of the token.
+    // Without the option `user`, the user is the `AccessToken`.
     user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, Redacted.make(token))
   )
   const { jkt } = known

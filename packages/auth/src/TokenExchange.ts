@@ -14,7 +14,10 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** This server as a client of the authorization server. This server and the other server must both trust that authorization server. */
+  /**
+   * The client that is registered for this server at the authorization server. This server and the other server must both trust that
+   * authorization server.
+   */
   readonly client: PreRegistered
   /** The user's token. The effect runs for each exchange. `ResourceServer` passes the token to its option `user`. */
   readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>

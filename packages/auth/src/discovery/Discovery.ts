@@ -22,7 +22,7 @@ export interface Discovered {
   /** The scopes that the resource supports; `undefined` when its metadata names no scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
   readonly server: AuthorizationServer
-  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
+  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not publish this metadata. */
   readonly isPublished: boolean
 }
 

@@ -76,8 +76,8 @@ export const send = (
   })
 
 /**
- * Sends a request. `redirects` is how many redirects the function may follow. Without this number, the function returns a redirect as the
- * answer.
+ * Sends a request. `redirects` is how many redirects the function may follow. When `redirects` is `undefined`, the function returns a
+ * redirect as the answer.
  */
 const exchange = (
   documents: Documents,

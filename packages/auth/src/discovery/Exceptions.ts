@@ -90,7 +90,7 @@ const whyMixedUp = (
   if (namedAs !== issuer && isRegistered(namedAs)) {
     return `a client is registered at "${namedAs}"; give "${issuer}" as its \`issuer\``
   }
-  // A response of that other server would be accepted as a response of this server.
+  // Otherwise the client would accept a response of the other server as a response of this server.
   const isOwn = responseIssuer === issuer || responseIssuer === namedAs
   return !isOwn && (isOther(responseIssuer) || isRegistered(responseIssuer))
     ? `its \`responseIssuer\`, "${responseIssuer}", is an authorization server that this client uses, too`

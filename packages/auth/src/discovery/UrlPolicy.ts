@@ -1,8 +1,9 @@
 /**
  * Decides which URLs the client uses. `Documents` calls this module before each request, `ServerMetadata` for each endpoint of an
  * authorization server, and `AuthorizationCode` before it opens the browser. Each URL must be https, or http on a loopback address. The
- * client may send requests to every host that the application has named. A server may name a host in a private network or on this machine
- * only in two cases: the application lists this host in `privateHosts`, or a host that the application has named is of the same kind.
+ * client may send requests to every host that the application has named. A server may name a host in a private network only if the
+ * application lists this host in `privateHosts`, or has itself named a host in a private network. A server may name a host on this machine
+ * only if the application lists this host in `privateHosts`, or has itself named a host on this machine.
  *
  * The policy checks host names and literal addresses. The `HttpClient` of the package `node` checks the address to which a name resolves.
  * `Documents` passes the allowed addresses to that client with `Reach.current`.

@@ -1,7 +1,7 @@
 /**
- * Chooses the scopes of a token request. These are the scopes that the challenge of the server names. If the challenge names no scopes,
- * these are all scopes that the resource supports, or no scopes if the resource names none. The scopes of earlier requests are added.
- * `TokenRequests` chooses the scopes, `Login` compares scopes, and `AuthorizationCode` adds `offline_access`.
+ * Chooses the scopes of a token request. If the challenge of the MCP server names scopes, the request has these scopes. Otherwise the
+ * request has all scopes that the metadata of the resource lists, or no scopes if the metadata lists none. In both cases, the scopes of
+ * earlier requests are added. `TokenRequests` chooses the scopes, `Login` compares scopes, and `AuthorizationCode` adds `offline_access`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
  */

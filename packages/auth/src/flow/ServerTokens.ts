@@ -1,6 +1,6 @@
 /**
  * Adds the tokens for one MCP server to requests, renews the tokens before they expire, and gets other tokens when the server refuses the
- * tokens. Only one fiber gets tokens at a time. This fiber is named a run, and all requests that need tokens wait for the run.
+ * tokens. Only one fiber gets tokens at a time. This fiber is called a run. All requests that need tokens wait for the run.
  *
  * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does. `TokenRequests` sends requests to the
  * authorization server, and `TokenState` stores the tokens.

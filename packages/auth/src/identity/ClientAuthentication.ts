@@ -1,6 +1,7 @@
 /**
  * Authenticates the client at a token endpoint, for `TokenEndpoint`. The method is the `authMethod` of the client. If the client has no
- * `authMethod`, it is a method that the server supports. `Identities` and the grants choose the client.
+ * `authMethod`, the method depends on whether the client has a private key or a secret. For a secret, it also depends on the methods that
+ * the server supports. `Identities` and the grants choose the client.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.2

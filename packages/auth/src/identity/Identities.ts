@@ -87,9 +87,7 @@ const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, conte
   )
 })
 
-/**
- * Whether the application has only clients that were registered manually. This application does not want a registration at another issuer.
- */
+/** Whether the application has only clients that were registered manually. Then the client must not register itself at another issuer. */
 const isFixed = ({ ask, metadataDocument, preRegistered = [] }: ClientIdentity): boolean =>
   preRegistered.length > 0 && metadataDocument === undefined && ask === undefined
 

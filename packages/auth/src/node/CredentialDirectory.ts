@@ -1,7 +1,7 @@
 /**
  * Stores the registrations and the tokens of a client in a directory that only the user can read. Each record is a file. A change replaces
- * the whole file, so that several processes can use the directory at the same time. One process refreshes a token, and the other processes
- * read the stored token.
+ * the whole file, so that several processes can use the directory at the same time. Only one process refreshes a token, and the other
+ * processes then read the stored token.
  *
  * @since 0.1.0
  */

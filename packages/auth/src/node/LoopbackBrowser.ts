@@ -1,7 +1,8 @@
 /**
- * The service `Browser` for programs on the user's own machine. The service opens the login in the browser, and receives the response with
- * an HTTP server on 127.0.0.1. The HTTP server runs only during a login. The path of the response is random, so that no other page can
- * guess it. If the client has registered itself before and the registered port is free, the server listens on this port again.
+ * The service `Browser` for programs on the user's own machine. The service opens the login page in the browser, and receives the response
+ * of the authorization server with an HTTP server on 127.0.0.1. The HTTP server runs only during a login. The path of the response is
+ * random, so that no other page can guess it. If the client has registered itself before and the registered port is free, the server
+ * listens on this port again.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0
@@ -30,8 +31,8 @@ export interface Options {
   /** The path of the redirect URI. Default: a random path. */
   readonly path?: `/${string}` | undefined
   /**
-   * Opens the URL for the user. If there is no browser, for example over SSH, pass a function that prints the URL. Default: runs the
-   * program of the system (`open`, `xdg-open` or `rundll32.exe`) without a shell.
+   * Opens the URL for the user. If there is no browser, for example over SSH, pass a function that prints the URL. Default: runs the opener
+   * program of the platform (`open`, `xdg-open` or `rundll32.exe`) without a shell.
    */
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }

@@ -1,8 +1,8 @@
 /**
  * Checks the proofs of DPoP, for `ResourceServer`. A proof shows that the sender of a request has the key to which the token is bound. A
- * proof is for one request, one token and a short time, and is accepted only one time. Therefore used proofs are stored until they are too
- * old. They are stored in `SharedLimits` for all nodes if this service is provided, otherwise in this process. `Challenges` makes the
- * answer to a refused proof.
+ * proof is for one request, one token and a short time, and is accepted only one time. Therefore this module stores each used proof until
+ * the proof is too old. If the service `SharedLimits` is provided, the module stores the proofs there for all nodes, otherwise in this
+ * process. `Challenges` makes the answer to a refused proof.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
  */

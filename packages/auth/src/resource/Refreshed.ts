@@ -1,14 +1,14 @@
 /**
- * Caches a value that an authorization server publishes. The value is requested when it is needed, and requested again when it is old.
- * `KeySet` and `IntrospectionVerifier` cache values with this module, and `JwtVerifier` reads the cached key sets. When the requests for
- * the value fail, the old value is used for a limited time. At most one request runs at a time.
+ * Caches a value that an authorization server publishes, such as a key set. `get` requests the value when there is none, or when the value
+ * is older than `maxAge`. `KeySet` and `IntrospectionVerifier` cache values with this module, and `JwtVerifier` reads the cached key sets.
+ * When the requests for the value fail, `get` returns the old value for a limited time (`staleFor`). At most one request runs at a time.
  *
  * Only the running request writes these two fields:
  * - `current`: the value, and when it was requested last.
  * - `problem`: the error and the time of the last failed request. A successful request removes it.
  *
- * Only `newer` changes `sought`: the things that the value did not have, each with the time at which it caused a request. An entry is
- * removed after `interval`.
+ * Only `newer` changes `sought`. A caller passes to `newer` the name of something that the value does not contain, such as a new key, and
+ * `newer` requests the value again. `sought` has these names, each with the time of the request. `newer` removes a name after `interval`.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -21,8 +21,8 @@ import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
   /**
-   * Returns the value. Returns an old value at once, and starts a request for the next value. When there is no value, or the value is too
-   * old, waits for a request, and fails when the request fails.
+   * Returns the value. When the value is older than `maxAge`, returns the old value at once and starts a request for a new value. When
+   * there is no value, or the value is older than `maxAge` and `staleFor` together, waits for a request, and fails when the request fails.
    */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**

@@ -1,6 +1,6 @@
 /**
- * The offer of a server as one value: its tools, resources, resource templates and prompts. `make` throws when names collide, so you find a
- * collision where the definition is made, and not where an entry is called.
+ * The tools, resources, resource templates and prompts of a server, as one value. `make` throws when names collide, so you find a collision
+ * where the definition is made, and not where an entry is called.
  *
  * `McpServer.implement` implements a definition on the server, and `Client.of` calls its entries from the client.
  *
@@ -118,7 +118,7 @@ export const make = <const E extends ReadonlyArray<Entry>>(...entries: E): Defin
       throw new Error(`Definition: a tool named "${name}" would hide the ${name} of a typed client: rename the tool`)
     }
   }
-  // The maps hold the entries of their kind.
+  // Each map has the entries of one kind.
   return { [TypeId]: TypeId, tools, resources, templates, prompts } as Definition.Any as Definition.From<E[number]>
 }
 

@@ -35,11 +35,12 @@ export interface Form<out A> {
  * Makes the form of a schema. The schema must be a struct whose fields are strings, numbers, booleans, literals and arrays of literals.
  * Throws for any other field, with an error that names the field.
  *
- * Titles, descriptions and defaults come from annotations; defaults also come from `Schema.optionalWith`. A literal with a `title` is shown
- * to the person by this title.
+ * Titles, descriptions and defaults come from annotations; defaults also come from `Schema.optionalWith`. If a literal has a `title`, the
+ * client shows this title to the person.
  *
- * The form of a schema value is made once and remembered. Declare the schema outside of the handler. A schema that is written in the
- * handler is a new value for each call: Effect takes 20 to 200 microseconds to construct the schema, and `make` takes about as long.
+ * `make` makes the form of each schema value once and caches it. Therefore declare the schema outside of the handler. A schema that is
+ * written in the handler is a new value for each call: Effect takes 20 to 200 microseconds to construct the schema, and `make` takes about
+ * as long.
  *
  * @category constructors
  */
@@ -96,7 +97,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)
   const checked = withoutFormats(requestedSchema, SchemaShape.transformed(schema))
-  // Effect's parser is prepared only for an answer that needs it, because many forms are used once, and declined.
+  // Effect's parser is prepared only for an answer that needs it, because many forms are used only once, and the user declines the form.
   const decode = SchemaParser.lazyDecoder(schema, "all")
   return {
     requestedSchema,

@@ -72,8 +72,8 @@ export declare namespace Prompt {
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
 /**
- * Accepts fields that are encoded as strings, because clients send every argument of a prompt as a string. The type of any other field is a
- * sentence that says what to do, which the compiler shows.
+ * Accepts fields that are encoded as strings, because clients send every argument of a prompt as a string. For any other field, the type is
+ * a sentence that the compiler shows as the error.
  *
  * @category models
  */

@@ -29,7 +29,7 @@ export interface Options<Output> extends Tool.Description {
   /**
    * How the regular expressions of the schemas run. `linear`: the work grows linearly with the length of the text, for any expression; a
    * schema is refused when one of its expressions has a lookaround or a back reference. `native`: JavaScript's engine runs the expressions.
-   * There an expression can need exponential time, so use `native` only for schemas that you wrote. Default: `linear`.
+   * With `native`, an expression can need exponential time, so use `native` only for schemas that you wrote. Default: `linear`.
    */
   readonly patterns?: "linear" | "native" | undefined
   /**
@@ -52,10 +52,10 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
 /**
  * Declares a tool with JSON Schemas.
  *
- * The handler receives arguments that conform to the schema. Defaults are not filled in. When arguments do not conform, the server repairs
- * them if there is only one way to read them, and otherwise refuses the call. For example, the text `"5"` becomes the number 5 where the
- * schema wants a number. The option `mendArguments: false`, of the tool or of the server, turns repairs off. A value that the handler
- * returns must conform to `outputSchema`; otherwise the call dies.
+ * The handler receives arguments that conform to the schema. The server does not fill in defaults. When arguments do not conform and there
+ * is only one way to read them, the server repairs the arguments. Otherwise it refuses the call. For example, the text `"5"` becomes the
+ * number 5 if the schema requires a number. The option `mendArguments: false`, of the tool or of the server, turns repairs off. A value
+ * that the handler returns must conform to `outputSchema`; otherwise the call dies.
  *
  * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the dialect is not
  * supported, or the schema of the arguments does not describe an object.

@@ -94,7 +94,7 @@ export const param: {
   operator: ""
 })
 
-/** Accepts a schema that encodes to a string. For any other schema the type is a sentence, which the compiler shows. */
+/** Accepts a schema that encodes to a string. For any other schema, the type is a sentence that the compiler shows as the error. */
 type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknown
   : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
@@ -148,8 +148,8 @@ export const make =
   }
 
 /**
- * Accepts fields whose values in a URI are strings or lists of strings. The type of any other field is a sentence that says what to do,
- * which the compiler shows.
+ * Accepts fields whose values in a URI are strings or lists of strings. For any other field, the type is a sentence that the compiler shows
+ * as the error.
  *
  * @category models
  */
@@ -163,8 +163,9 @@ export type UriFields<Fields extends Schema.Struct.Fields> = {
  * Declares a resource template from an RFC 6570 string. Throws as `make` does, and also when `parameters` has a name that is not a variable
  * of the template.
  *
- * A variable without a schema is a string, or an array of strings where the template has `{name*}`. In a query such a variable is optional.
- * A variable with a schema has the type of the schema: give an optional schema to a variable that may be absent.
+ * A variable without a schema is a string, or an array of strings if the template has `{name*}`. If a variable without a schema is in the
+ * query or in `;` parameters, the variable is optional. A variable with a schema has the type of the schema: give an optional schema to a
+ * variable that may be absent.
  *
  * @category constructors
  */

@@ -1,6 +1,6 @@
 /**
- * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each must be a Standard Schema: it validates
- * values, possibly asynchronously, and may provide its JSON Schema.
+ * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each schema must be a Standard Schema, which
+ * validates values, possibly asynchronously. A Standard Schema may also provide its JSON Schema.
  *
  * `Tool` declares a tool with Effect schemas, and `RawTool` declares a tool with JSON Schemas alone.
  *
@@ -72,9 +72,9 @@ export interface Options<Parameters, Success> extends Tool.Description {
   /** The JSON Schema of the arguments. Default: the JSON Schema of `parameters`. Required when `parameters` provides no JSON Schema. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * The schema of the structured content. The server validates the content before it sends the content, and a typed client validates the
-   * content after it has received it. Therefore a schema that converts values must accept a converted value and leave it unchanged.
-   * Default: the tool returns content only.
+   * The schema of the structured content. Both sides validate the content with this schema: the server before it sends the content, and a
+   * typed client after it has received the content. Therefore a schema that converts values must also accept a converted value, and leave
+   * this value unchanged. Default: the tool returns content only.
    */
   readonly success?: Success | undefined
   /**

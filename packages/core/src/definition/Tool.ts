@@ -55,7 +55,10 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
  * @category models
  */
 export interface Codec<Parameters, Arguments, Success, Failure> {
-  /** Decodes the arguments for the handler. An issue lists every wrong argument; for large arguments only the first. */
+  /**
+   * Decodes the arguments for the handler. An issue names every wrong argument. If the arguments are large, it names only the first wrong
+   * argument.
+   */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
   encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
   /** Makes the result of a successful call. Dies when the value does not conform to `success`, which is a bug of the handler. */
@@ -86,7 +89,7 @@ export declare namespace Tool {
   /** What a handler receives: the decoded arguments, with defaults filled in. */
   export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
 
-  /** What a caller passes: the same values. A parameter that has a default is optional. */
+  /** What a caller passes: the arguments. An argument that has a default is optional. */
   export type Arguments<T> = T extends Tool<any, any, infer A, any, any> ? A : never
 
   export type Success<T> = T extends Tool<any, any, any, infer S, any> ? S : never
@@ -172,7 +175,7 @@ type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ?
   : P extends Fields ? Schema.Simplify<Schema.Struct.Constructor<P>>
   : never
 
-/** Accepts parameters that are an object in JSON. For any other parameters the type is a sentence, which the compiler shows. */
+/** Accepts parameters that are an object in JSON. For any other parameters, the type is a sentence that the compiler shows as the error. */
 type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] extends [object] ? unknown
   : "The parameters of a tool are an object in JSON: pass fields, as in { name: Schema.String }, or a Schema.Struct"
   : unknown

@@ -1,7 +1,8 @@
 /**
  * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values in a URI. Matching
  * an expanded URI gives the same values, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
- * finds the empty list. When matching could not tell the values of a template apart, the template has an `ambiguity`, and matches no URI.
+ * finds the empty list. If `match` could not find the values of an expanded URI with certainty, the template has an `ambiguity`, and
+ * `match` finds no values in any URI.
  *
  * Values are strings here. `uri/UriExpression` expands templates, and `uri/UriMatcher` matches URIs. `ResourceTemplate` adds schemas for
  * the values. The application must check whether a path in a value is safe to open.
@@ -33,9 +34,9 @@ export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
 /** @category models */
 export interface Variable {
   readonly name: string
-  /** Whether the variable is written `{name*}`: its value is then a list of strings. */
+  /** Whether the template writes the variable as `{name*}`. Then the value of the variable is a list of strings. */
   readonly isList: boolean
-  /** Whether the variable belongs to a query or to `;` parameters: a URI matches also without it. */
+  /** Whether the variable belongs to a query or to `;` parameters. Then a URI without this variable also matches. */
   readonly isOptional: boolean
 }
 
@@ -54,7 +55,7 @@ export interface UriTemplate {
   readonly template: string
   /** The variables in the order in which the template names them. */
   readonly variables: ReadonlyArray<Variable>
-  /** Why the template matches no URI, although it expands; `undefined` for a template that matches URIs. */
+  /** The reason why `match` finds no values with this template, although `expand` works; `undefined` when `match` works, too. */
   readonly ambiguity: string | undefined
 }
 

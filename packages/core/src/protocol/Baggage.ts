@@ -20,21 +20,22 @@ export class Baggage extends Context.Reference<Baggage>()("@effect-mcp/core/prot
 }) {}
 
 /**
- * How many characters a baggage text may have. A longer text is not read, and no longer text is sent.
+ * How many characters a baggage text may have. This module ignores a received text that is longer, and never makes a longer text.
  *
  * @category constants
  */
 export const MAX_LENGTH = 8192
 
 /**
- * How many entries a baggage text may have. A text with more entries is not read, and no text with more entries is sent.
+ * How many entries a baggage text may have. This module ignores a received text that has more entries, and never makes a text with more
+ * entries.
  *
  * @category constants
  */
 export const MAX_ENTRIES = 64
 
 /**
- * Runs an effect. The calls inside of it have these baggage entries in addition to the entries that they have already.
+ * Runs an effect. The requests that the effect sends have these baggage entries in addition to the entries that they already have.
  *
  * @example
  * ```ts
@@ -109,7 +110,8 @@ const entry =
   /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256})[ \t]*=[ \t]*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)[ \t]*(?:;.*)?$/
 
 /**
- * Decodes percent-encoded octets. An octet that is not UTF-8 becomes U+FFFD. Returns `undefined` when a `%` has no two hexadecimal digits.
+ * Decodes percent-encoded octets. An octet that is not UTF-8 becomes U+FFFD. Returns `undefined` when two hexadecimal digits do not follow
+ * a `%`.
  */
 const decoded = (value: string): string | undefined => {
   if (!value.includes("%")) return value

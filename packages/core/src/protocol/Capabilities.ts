@@ -19,7 +19,7 @@ const read = (value: unknown): unknown =>
 const capability = <S extends Schema.Schema.Any>(schema: S): Schema.optional<S> =>
   harmless(readAs(read, Schema.optional(schema)))
 
-/** A capability without settings. The presence of the object declares it. */
+/** A capability without settings. The presence of the object declares the capability. */
 const presence = capability(JsonObject)
 const flag = harmless(Schema.optional(Schema.Boolean))
 const settings = harmless(Schema.optional(sieved(Schema.Record({ key: Key, value: JsonObject }))))
@@ -38,7 +38,7 @@ export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapa
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /**
-   * The client has roots. With `listChanged`, it notifies the server when they change.
+   * The client has roots. With `listChanged`, the client notifies the server when its roots change.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */

@@ -42,7 +42,7 @@ export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams
 export const CompleteParams = Schema.Struct({
   ref: Schema.Union(PromptReference, ResourceTemplateReference),
   argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
-  /** The other arguments that already have a value. */
+  /** The values that other arguments already have. */
   context: since(
     "2025-06-18",
     Schema.optional(Schema.Struct({

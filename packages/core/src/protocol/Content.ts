@@ -21,7 +21,8 @@ export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user"
 export type Role = typeof Role.Type
 
 /**
- * For whom content is (`audience`), how important it is (`priority`, 0 to 1), and when it was last modified (`lastModified`, ISO 8601).
+ * Annotations of content: for whom the content is (`audience`), how important the content is (`priority`, from 0 to 1), and when it was
+ * last modified (`lastModified`, ISO 8601).
  *
  * @category models
  */

@@ -207,7 +207,7 @@ export interface RequestOptions<in out Params, in out ParamsEncoded, in out Resu
   readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
   /** The sides that must have declared the extension before a request is served: `both`, or only the `server`. Default: `both`. */
   readonly declaredBy?: "both" | "server" | undefined
-  /** Whether results of the request carry cache hints. Servers add the hints with revision 2026-07-28 and later. Default: `false`. */
+  /** Whether results of the request contain cache hints. Servers add the hints with revision 2026-07-28 and later. Default: `false`. */
   readonly isCacheable?: boolean | undefined
 }
 
@@ -219,8 +219,8 @@ export interface NotificationOptions<in out Params, in out Encoded> extends Revi
 /**
  * Makes a request of an extension. By default a client sends the request, and only when both sides have declared the extension.
  *
- * When `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers exist only with
- * revision 2025-11-25 and earlier.
+ * When `declaredBy` is `server`, the server also serves clients that have not declared the extension. When `from` is `server`, a server
+ * sends the request, and only with revision 2025-11-25 or earlier.
  *
  * @category utils
  */
@@ -243,8 +243,8 @@ export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From
 
 /**
  * Makes a notification of an extension. By default a server sends the notification. With the option `filter`, clients of revision
- * 2026-07-28 or later subscribe to the notification: they set the member with that name in the filter of `subscriptions/listen`. With the
- * option `key` in addition, the member has keys, and a client gets only the notifications whose key the client has listed.
+ * 2026-07-28 or later subscribe to the notification: they set the member with that name in the filter of `subscriptions/listen`. If the
+ * option `key` is also given, the member is a list of keys, and a client gets only the notifications whose key is in the list.
  *
  * @category guards
  */
@@ -313,13 +313,16 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 
 const NoSettings = Schema.Struct({})
 
-/** The identifier if it has a prefix. Otherwise a sentence that the compiler shows as the error. */
+/** Accepts an identifier that has a prefix. For any other identifier, the type is a sentence that the compiler shows as the error. */
 type Prefixed<Id extends string> = string extends Id ? Id
   : Id extends `${string}/${string}` ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
 
-/** A part that does not belong to an extension yet. */
-type Free = { readonly extension?: "A part belongs to only one extension: make another part for this extension" }
+/** Accepts a request, a notification or a type of result that does not belong to an extension yet. */
+type Free = {
+  readonly extension?:
+    "This request, notification or type of result already belongs to an extension: make a new one for this extension"
+}
 
 /**
  * Makes an extension. Use the parts of the returned value, because only these parts contain the identifier of the extension. `since` and
@@ -404,7 +407,10 @@ export const make = <
   }
 }
 
-/** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows as the error. */
+/**
+ * Accepts the settings of one side. If the extension has no settings for that side, the type is a sentence that the compiler shows as the
+ * error.
+ */
 type Declarable<Settings> = [keyof Settings] extends [never] ? {
     readonly [name: string]:
       "The extension has no settings for this side: add a schema of the settings to Extension.make"
@@ -433,7 +439,7 @@ export const declare = <Requests, Notifications, Results, Client, Server>(
 })
 
 /**
- * The error that carries a result of an extension. A handler that fails with this error answers its request with that result.
+ * The error that contains a result of an extension. A handler that fails with this error answers its request with that result.
  * `MethodHandler.answer` of the server makes this error.
  *
  * @category errors

@@ -1,6 +1,6 @@
 /**
- * Explains where and why a value does not conform to a schema. The text is for the peer that sent the value and has one part for each place
- * in the value. `ofErrors` converts the errors of another validator to an issue of Effect's parser.
+ * Explains where and why a value does not conform to a schema. The text is for the peer that sent the value. It has one part for each place
+ * of the value that does not conform. `ofErrors` converts the errors of another validator to an issue of Effect's parser.
  *
  * The text never contains a whole value. It says what the schema expects and names the kind of the actual value; it quotes only a short
  * string, a number or a boolean. The search for places stops after ten places and after a fixed number of steps, so the time for a refusal

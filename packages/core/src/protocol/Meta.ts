@@ -16,7 +16,7 @@ import { harmless } from "./schema/Mendable.js"
  * @category constants
  */
 export const keys = {
-  /** In a request of any revision: the token that the progress notifications of this request carry. */
+  /** In a request of any revision: the token that the progress notifications of this request contain. */
   progressToken: "progressToken",
   /** In a modern request: the protocol revision of the request. */
   protocolVersion: "io.modelcontextprotocol/protocolVersion",

@@ -4,7 +4,8 @@
  * its schemas once, when they are first used.
  *
  * Decoding tolerates some invalid messages. `null` in an optional member means that the member is absent. A client leaves out an invalid
- * part of a server's message if the rest of the message keeps its meaning. A decoder returns a value that conforms without a copy.
+ * part of a server's message if the rest of the message keeps its meaning. If a value conforms, a decoder returns this value and makes no
+ * copy.
  *
  * @since 0.1.0
  */
@@ -89,7 +90,7 @@ interface Common<Name extends string, Params> {
    * does not have, and replaces kinds of content that the revision does not have with older kinds.
    */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
-  /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when it needs none. */
+  /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when the method needs no capability. */
   readonly capability: string | undefined
   /** The side that must have declared the capability: the sender or the receiver of the method. */
   readonly declaredBy: "sender" | "receiver"
@@ -209,7 +210,7 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
   return byName
 }
 
-/** `absent` is decoded in place of `undefined` and `null`. */
+/** When the value is `undefined` or `null`, the decoder decodes `absent` instead. */
 const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent: {}): Decode<A> => {
   const decode = Mend.decoder(schema, reader)
   return (value, onLoss) => decode(value ?? absent, onLoss)

@@ -1,6 +1,7 @@
 /**
- * The fields of lists in pages. A cursor marks where the next page begins. Only the server that made a cursor can read the cursor. The
- * client sends the cursor back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
+ * The fields of requests for lists, and of their results. A server may send a list in several pages. A cursor marks where the next page
+ * begins. Only the server that made a cursor can read the cursor. The client sends the cursor back unchanged. The lists of `Tools`,
+ * `Prompts`, `Resources` and `Tasks` have these fields.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  * @since 0.1.0

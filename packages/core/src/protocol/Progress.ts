@@ -20,7 +20,7 @@ export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams
 /** @category schemas */
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
-  /** The progress so far. It rises with every notification. */
+  /** The progress so far. The value is higher in each further notification. */
   progress: Schema.Finite,
   total: Schema.optional(Schema.Finite),
   message: since("2025-03-26", Schema.optional(Schema.String)),

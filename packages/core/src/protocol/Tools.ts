@@ -20,7 +20,7 @@ import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
 /**
- * Hints about what a tool does. A client should rely on them only if it trusts the server.
+ * Hints about what a tool does. A client should rely on these hints only if it trusts the server.
  *
  * @category models
  */
@@ -111,7 +111,7 @@ export const Tool = Schema.Struct({
   ...nameFields,
   ...iconFields,
   description: harmless(Schema.optional(Schema.String)),
-  /** The JSON Schema of the arguments. Its dialect is draft 2020-12, unless `$schema` names another. */
+  /** The JSON Schema of the arguments. Its dialect is draft 2020-12, unless `$schema` names another dialect. */
   inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
   /** The JSON Schema of the value that the tool returns in `structuredContent`. */
   outputSchema: rewritten(

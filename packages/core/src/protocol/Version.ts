@@ -164,11 +164,11 @@ export const eraOf = (version: string): Era | undefined =>
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * Returns the era of a request or a notification. The era is modern when `_meta` names a revision, even an unknown revision. Otherwise the
- * era is legacy. `initialize` is always legacy.
+ * Returns the era of a request or a notification. `initialize` is always legacy. Every other message is modern when its `_meta` names a
+ * revision, even an unknown revision, or when `header` names revision 2026-07-28 or a later date. Otherwise the message is legacy.
  *
- * `header` is the `MCP-Protocol-Version` header of an HTTP request. When the header names revision 2026-07-28 or a later date and `_meta`
- * names no revision, the request is modern, and its `_meta` is incomplete.
+ * `header` is the `MCP-Protocol-Version` header of an HTTP request. When only the header names such a revision, the `_meta` of the request
+ * is incomplete.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  * @category utils
  */

@@ -1,12 +1,12 @@
 /**
- * Opens a URL in the user's browser with a program of the system, for `LoopbackBrowser`. The program runs without a shell and gets the URL
- * as a single argument, so no part of the URL can be a command or an option.
+ * Opens a URL in the user's browser with the opener program of the platform (such as `xdg-open`), for `LoopbackBrowser`. The opener program
+ * runs without a shell and gets the URL as a single argument, so no part of the URL can be a command or an option.
  */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { AuthorizationError } from "../../AuthorizationError.js"
 
-/** Returns the program of a platform, and its arguments before the URL. */
+/** Returns the opener program of a platform, and the arguments that come before the URL. */
 export const commandOf = (platform: NodeJS.Platform): readonly [command: string, ...args: Array<string>] =>
   platform === "darwin"
     ? ["open"]
@@ -15,8 +15,8 @@ export const commandOf = (platform: NodeJS.Platform): readonly [command: string,
     : ["xdg-open"]
 
 /**
- * Opens an http or https URL, and waits until the program has ended. Fails for another URL. An interruption does not end the program or the
- * browser.
+ * Opens an http or https URL with the opener program, and waits until the opener program has ended. The browser may stay open. Fails for a
+ * URL with another scheme. An interruption ends the wait, but not the opener program or the browser.
  */
 export const open = (
   url: URL,

@@ -13,7 +13,10 @@ import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** How often a waiting process reads the file, and how often the holder of the lock writes to the file, in milliseconds. */
+/**
+ * `LOOK` is how often a waiting process reads the file, and `WRITE` is how often the holder of the lock writes to the file, in
+ * milliseconds.
+ */
 const LOOK = 100
 const WRITE = 3000
 

@@ -101,8 +101,8 @@ const itemsOf = (items: Property): JsonObject | undefined => {
 }
 
 /**
- * Returns the choices of a union of literals with titles; `undefined` for any other property. The title of a literal without a title is its
- * value.
+ * Returns the choices of a union of literals with titles; `undefined` for any other property. If a literal has no title, its value is its
+ * title.
  */
 const titledChoices = ({ anyOf }: Property): ReadonlyArray<JsonObject> | undefined =>
   anyOf?.every((literal) => literal.type === "string" && literal.enum?.length === 1) === true

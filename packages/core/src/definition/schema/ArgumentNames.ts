@@ -83,7 +83,7 @@ const namesOf = (root: JsonObject): ReadonlySet<string> | undefined => {
 /** Keywords that may allow names which this module cannot find. */
 const OPEN = ["patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$recursiveRef"]
 
-/** Keywords that allow other names, unless they are false. */
+/** Keywords that allow other names if their value is not `false`. */
 const REST = ["additionalProperties", "unevaluatedProperties"]
 
 const BRANCHES = ["allOf", "anyOf", "oneOf", "if", "then", "else"]
@@ -102,7 +102,7 @@ const nearestOf = (given: string, known: ReadonlySet<string>): string | undefine
   return nearest
 }
 
-/** Returns the name without case, "_" and "-", because names that differ only in these are the same name in another style. */
+/** Returns the name in lower case, without "_" and "-". Names that differ only in case, "_" or "-" are the same name in another style. */
 const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
 /** Counts how many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */

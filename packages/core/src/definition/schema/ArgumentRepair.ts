@@ -1,6 +1,7 @@
 /**
  * Repairs arguments that a tool does not accept, when the JSON Schema that clients get for the tool allows only one way to read them. A
- * text that is JSON becomes an array or an object. A text becomes a number or a boolean. Null in an optional member is left out.
+ * text that contains JSON becomes the array or the object that the schema requires. A text such as "5" or "true" becomes the number or the
+ * boolean that the schema requires. `null` in an optional member is left out.
  *
  * This module evaluates only the keywords that say of which type a value is and which branch of a union is meant. It does not check other
  * keywords, so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) decode the repaired arguments again.
@@ -25,9 +26,8 @@ export interface Mended<out A = JsonObject> {
 }
 
 /**
- * Returns the arguments in the form that the schema wants. `undefined` when there is nothing to repair, when a part cannot be read or can
- * be read in several ways, and when the work exceeds the limits. Members that the schema does not name stay. The given arguments are not
- * changed.
+ * Returns a repaired copy of the arguments. The copy keeps members that the schema does not name. Returns `undefined` when there is nothing
+ * to repair, when a part cannot be repaired or can be repaired in several ways, and when the work exceeds the limits.
  */
 export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
   const mended = isObject(args) ? mendAll(schema, args, "arguments", true) : undefined
@@ -36,7 +36,7 @@ export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
 
 /**
  * Returns the structured content of a result without null in optional members. Many servers send null in a member that has no value.
- * Nothing else is repaired. `undefined` in the same cases as for `mend`.
+ * Nothing else is repaired. Returns `undefined` in the cases in which `mend` returns `undefined`.
  */
 export const withoutNulls = (schema: JsonObject, content: unknown): Mended<unknown> | undefined =>
   mendAll(schema, content, "structuredContent", false)
@@ -99,10 +99,7 @@ interface Walk {
   values: number
 }
 
-/**
- * Returns the value in the form that the schema wants. It is the same value if the schema accepts it, or if this module does not understand
- * the schema.
- */
+/** Returns the repaired value. Returns the same value if the schema accepts the value, or if this module does not understand the schema. */
 const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
   walk.budget.spend(2)
   if (schema === false) return unfit
@@ -126,7 +123,7 @@ const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (value !== unfit && Array.isArray(branches)) value = byOne(walk, branches, value)
   }
-  // A part has read the text as an object, so the parts before it must check the object, too.
+  // A later part of the schema has read the text as an object, so the earlier parts must check the object, too.
   return typeof given === "string" && typeof value === "object" ? byAll(walk, schema, value) : value
 }
 
@@ -169,7 +166,7 @@ const byType = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   return value
 }
 
-/** Returns the value that a text means when it does not mean a text. There is at most one such value. */
+/** Returns the boolean, number, array or object that a text contains as JSON; `unfit` when the text contains no such value. */
 const read = (walk: Walk, text: string): unknown => {
   walk.budget.spend(text.length / 8)
   if (text === "true" || text === "false") return text === "true"
@@ -278,7 +275,7 @@ const isOf = (type: unknown, value: unknown): boolean =>
     ? Number.isInteger(value)
     : type === kindOf(value) || !(typeof type === "string" && Object.hasOwn(nouns, type))
 
-/** Whether two values are equal. Arrays, and objects, count as equal to every other array or object. */
+/** Whether two values are equal. An array counts as equal to every other array, and an object to every other object. */
 const isLike = (listed: unknown, value: unknown): boolean =>
   listed === value || (typeof value === "object" && value !== null && kindOf(listed) === kindOf(value))
 

@@ -17,7 +17,7 @@ import type { ParseIssue } from "../../protocol/McpError.js"
 
 /**
  * `errors`: how many errors are reported for one value. `size`: how many characters the JSON text of a schema may have. `depth`: how deep
- * the schema may nest. This is less than the depth of a message, because a message has the schema some levels deep.
+ * the schema may nest. This limit is lower than the limit for a message, because the schema is inside of a message.
  */
 export const limits = { errors: 20, size: 262_144, depth: 56 } as const
 

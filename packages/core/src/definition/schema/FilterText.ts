@@ -37,7 +37,7 @@ export const make = (schema: JsonObject): FilterText => {
   return { titles, descriptions, pattern: correctPattern(schema, add) }
 }
 
-/** Adds the text of one filter when the schema has its keyword. */
+/** Adds the text of one filter when the schema has the keyword of the filter. */
 type Add = (when: unknown, title: string, ...descriptions: ReadonlyArray<string>) => void
 
 const types = ({ $id }: JsonObject, add: Add): void => {

@@ -76,7 +76,10 @@ export const noParameters: { readonly type: "object"; readonly additionalPropert
 // The values of these keywords are data, not schemas.
 const data = new Set(["const", "default", "enum", "examples", "required"])
 
-/** What to write in place of patterns whose flags change their meaning, by the sources of the patterns. */
+/**
+ * For each regular expression whose flags change its pattern: what the JSON Schema has in place of the pattern. The keys are the sources of
+ * the expressions.
+ */
 type Patterns = ReturnType<typeof PatternFlags.ofTree>
 
 const clean = (node: unknown, patterns: Patterns): unknown => {

@@ -1,7 +1,8 @@
 /**
- * The parts of which the checks of JSON Schema keywords are made. The module has the types of a check and of its run. It has functions that
- * combine checks and note what was evaluated, functions that read the value of a keyword, and the text by which values are compared.
- * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
+ * The types and functions with which `SchemaKeywords` makes the checks of JSON Schema keywords. The types describe a check and its run.
+ * Some functions combine checks and note which members were evaluated. Other functions read the value of a keyword, or make the text with
+ * which two values are compared. `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with
+ * `Trust` who has written a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -36,8 +37,8 @@ export interface Trust {
   /** Whether the application has written the schema. Otherwise a peer has written it. */
   readonly isOfApplication: boolean
   /**
-   * How regular expressions run. `linear`: in time linear in the text, which refuses some expressions. `native`: on JavaScript's engine,
-   * which can need exponential time.
+   * How regular expressions run. `linear`: with `LinearPattern`, in time linear in the length of the text; a schema with certain
+   * expressions is refused. `native`: on JavaScript's engine, which can need exponential time.
    */
   readonly patterns: "linear" | "native"
   /** Whether `format` is checked. Otherwise it has no effect. */
@@ -101,7 +102,7 @@ export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evalu
   return valid
 }
 
-/** Adds the members and items that a part has evaluated to those of the whole. */
+/** Adds the members and items that a part has evaluated to the members and items that the whole has evaluated. */
 export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
   budget.spend(3 * (part.properties.size + part.items.size))
   for (const name of part.properties) whole.properties.add(name)
@@ -157,7 +158,7 @@ export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPa
 
 /**
  * Returns a text that is the same for equal JSON values, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
- * these texts, which costs less than comparing each pair of values. Each value and its text take from the budget.
+ * these texts, which costs less than comparing each pair of values. Each value and its text take steps from the budget.
  */
 export const canonicalText = (value: unknown, budget: Budget): string => {
   budget.spend(4)

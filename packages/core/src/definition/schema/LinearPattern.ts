@@ -1,14 +1,14 @@
 /**
- * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`). JavaScript's own engine can need
- * exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one character at a
- * time. Back references and lookarounds have no such instructions, so expressions with them are refused. Expressions that are too long or
- * nest too deeply are refused, too. `native` runs an expression on JavaScript's engine, if the application has chosen this for its own
- * schema (`RawTool`).
+ * Regular expressions that match a text in time linear in its length, for the patterns of schemas (`KeywordCheck`). JavaScript's own engine
+ * can need exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one
+ * character at a time. There are no instructions for back references and lookarounds, so `make` refuses expressions that have them. `make`
+ * also refuses expressions that are too long or nest too deeply. `native` runs an expression on JavaScript's engine, if the application has
+ * chosen this for its own schema (`RawTool`).
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"
 
-/** Whether some part of the text matches. Each character and each possible match takes from the budget. */
+/** Whether some part of the text matches. Each character and each possible match takes steps from the budget. */
 export type LinearPattern = (text: string, budget: Budget) => boolean
 
 /** How many characters an expression may have, how many instructions it may have, and how deep its groups may nest. */
@@ -27,7 +27,7 @@ type Instruction =
 type Part = (program: Array<Instruction>) => void
 
 /**
- * Compiles an expression. Each instruction takes from the budget. Left: why the expression is refused, as the end of a sentence whose
+ * Compiles an expression. Each instruction takes steps from the budget. Left: why the expression is refused, as the end of a sentence whose
  * subject is the expression.
  */
 export const make = (source: string, budget: Budget): Either.Either<LinearPattern, string> =>

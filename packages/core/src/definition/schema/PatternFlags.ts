@@ -1,6 +1,6 @@
 /**
- * Writes the pattern that a JSON Schema has for a regular expression with flags, for `JsonSchema`. A pattern of JSON Schema has no flags,
- * and validators read it with the flag `u`.
+ * Converts a regular expression with flags to the `pattern` of a JSON Schema, for `JsonSchema`. A pattern of JSON Schema has no flags, and
+ * validators read it with the flag `u`.
  *
  * Flags that change which texts match (`i`, `m`, `s`, `y`, and the sets of `v`) are written into the pattern if the result is exact:
  * letters become classes (`/ab/i` is `[aA][bB]`), a dot becomes `[\s\S]`, and `y` becomes `^`. If the result would not be exact, the schema
@@ -33,8 +33,8 @@ export interface Flagged {
 }
 
 /**
- * Finds the regular expressions of a schema whose flags change their patterns, by their sources. When one schema has a source with flags
- * that give different patterns, the source has no pattern.
+ * Finds the regular expressions of a schema whose flags change the pattern. The key of each entry is the source of the expression. When the
+ * schema has one source with different flags, and these flags give different patterns, the entry has no pattern.
  */
 export const ofTree = (root: SchemaTree.AST): ReadonlyMap<string, Flagged> => {
   const found = new Map<string, Flagged>()

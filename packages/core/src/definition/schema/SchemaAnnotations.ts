@@ -1,7 +1,7 @@
 /**
  * Generates JSON Schema with Effect, and adds what Effect leaves out. Some filters have no JSON Schema of their own, or follow a
- * transformation (as in `Schema.Date`). For these filters it adds the title, the description, the examples and the default. For a struct,
- * it adds the defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
+ * transformation (as in `Schema.Date`). For these filters, this module adds the title, the description, the examples and the default. For a
+ * struct, this module adds the defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */

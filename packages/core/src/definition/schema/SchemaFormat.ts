@@ -1,6 +1,7 @@
 /**
  * Tells whether a text has one of the formats of JSON Schema, for the keyword `format` (`SchemaKeywords`) of tools whose schema the
- * application has written. Each check takes time linear in the text. The check does not tell whether the thing exists that the text names.
+ * application has written. Each check takes time linear in the text. A check reads only the text, so it does not tell whether an email
+ * address exists, for example.
  *
  * An unknown format is not checked. `idn-hostname` is not checked either, because its rules need tables of Unicode.
  *

@@ -3,7 +3,7 @@
  * keyword has in a schema. A keyword for numbers, strings, arrays or objects accepts every value of another type. `KeywordCheck` has the
  * parts that checks are made of. `JsonSchemaValidator` runs the checks and resolves the references.
  *
- * A check takes from the budget for every value and schema that it visits.
+ * Each check takes steps from a `WorkBudget` for every value and every schema that it visits.
  */
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"

@@ -1,7 +1,7 @@
 /**
- * Decoders and encoders of a schema, prepared once. Values of plain data go through one compiled function, which copies what it checks. All
- * other values go through Effect's parser, which also explains each mismatch. The modules that decode with a schema of the application,
- * such as `ToolCodec` and `Form`, use these functions.
+ * Decoders and encoders of a schema, prepared once. Values of plain data go through one compiled function, which checks and copies a value
+ * in one step. All other values go through Effect's parser. Effect's parser also explains why a value does not conform. The modules that
+ * decode with a schema of the application, such as `ToolCodec` and `Form`, use these functions.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -24,8 +24,9 @@ export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
 type Parse = (u: unknown, options?: SchemaTree.ParseOptions) => Effect.Effect<any, EffectParser.ParseIssue>
 
 /**
- * Makes Effect's decoder, which here also refuses values that make Effect throw: Effect converts the member that discriminates a union to a
- * text, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
+ * Makes a decoder from Effect's decoder. The decoder also refuses the values for which Effect's decoder throws. Effect converts the member
+ * that discriminates a union to a text, and throws when the member is an object with a `toString` that a peer chose. Throws for a schema
+ * that Effect cannot use.
  */
 export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
   const parse = EffectParser.decodeUnknown(schema)
@@ -83,12 +84,16 @@ export const mismatch: unique symbol = Symbol.for("@effect-mcp/core/definition/P
 /** Returns a copy of the value without the members that the schema does not name, or `mismatch`. */
 export type PlainCodec = (u: unknown) => unknown
 
-/** Compiles a schema; `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
+/**
+ * Compiles a schema. Returns `undefined` for a schema with something other than plain data: a transformation, a class, a record, a tuple or
+ * a recursive type.
+ */
 export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(SchemaTree.of(schema))
 
 /**
  * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The function returns
- * the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a mismatch.
+ * the same result as Effect's parser at a fraction of the cost, for decoding and for encoding. But it does not explain why a value does not
+ * conform.
  */
 const make = (ast: SchemaTree.AST): PlainCodec | undefined => {
   if (SchemaTree.changesParsing(ast)) return undefined
@@ -230,8 +235,8 @@ const tagOf = (ast: SchemaTree.AST): SchemaTree.PropertySignature | undefined =>
     : undefined
 
 /**
- * The most values that a small value consists of: itself and everything inside it. A peer chooses how much it sends, so only
- * the first error of a large value is reported.
+ * How many values a small value may contain, counting the value itself and everything inside it. A peer chooses how much it sends.
+ * Therefore only the first error of a large value is reported.
  */
 export const SMALL = 1000
 

@@ -11,8 +11,8 @@ const milliseconds = { description: "milliseconds since 1970-01-01T00:00:00Z" }
 const dateTime = { format: "date-time" }
 
 /**
- * The keywords that replace Effect's description of the encoded side, by this description. There are no keywords where a description would
- * not help a model.
+ * For each description that Effect gives to the encoded side of a transformation: the keywords that replace the description. If a
+ * description would not help a model, there are no keywords, and the description is removed.
  */
 const keywords: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a string to be decoded into a Date", dateTime],

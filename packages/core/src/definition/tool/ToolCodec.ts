@@ -26,7 +26,10 @@ import { isToolResult, type ToolResult } from "../ToolResult.js"
 import * as OwnMessage from "./OwnMessage.js"
 
 export interface ToolCodec {
-  /** Decodes the arguments for the handler. An issue lists every wrong argument; for large arguments only the first. */
+  /**
+   * Decodes the arguments for the handler. An issue names every wrong argument. If the arguments are large, it names only the first wrong
+   * argument.
+   */
   readonly decodeArguments: (args: unknown) => Effect.Effect<any, ParseIssue>
   readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseIssue>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>

@@ -109,7 +109,7 @@ const fromPairs = (variables: ReadonlyArray<Varspec>, pairs: ReadonlyArray<strin
 const decode = (text: string): string | undefined =>
   Either.getOrElse(Encoding.decodeUriComponent(text), () => undefined)
 
-/** Decodes texts. `undefined` when a text has a character that ends a path segment. */
+/** Decodes texts. Returns `undefined` when a text has a character that ends a path segment. */
 const decodeAll = (texts: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
   const decoded = texts.map((text) => /[/?#]/.test(text) ? undefined : decode(text))
   return decoded.some((text) => text === undefined) ? undefined : decoded as ReadonlyArray<string>

@@ -89,7 +89,7 @@ export const isCacheable = (method: string): boolean => keyParameters.has(method
 
 /**
  * Returns the key under which a client caches the result of a request. Returns `None` when results of the method are not cached, or when
- * the request carries responses to a request for input.
+ * the request contains responses to input requests.
  *
  * @category utils
  */

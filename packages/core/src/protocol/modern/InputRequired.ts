@@ -1,8 +1,9 @@
 /**
- * The types with which a modern server asks its client for input. The server answers a request with the result type `input_required` and
- * its input requests. The client then sends the request again with the responses. A legacy server sends input requests as JSON-RPC requests
- * instead. The client returns the `requestState` of the server unchanged and cannot read it, because the server encrypts it.
- * `server/modern/Questions` asks, and `client/modern/InputRounds` answers.
+ * The types with which a modern server asks its client for input. The server answers a request with a result of the type `input_required`.
+ * This result contains input requests, and a `requestState` that the client cannot read, because the server encrypts it. The client then
+ * sends its request again, with the responses to the input requests and the unchanged `requestState`. `server/modern/Questions` makes the
+ * input requests, and `client/modern/InputRounds` answers them. A legacy server does not use these types: it sends JSON-RPC requests to the
+ * client.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @since 0.1.0
@@ -47,7 +48,7 @@ export const listRoots = Method.request({
 })
 
 /**
- * The input requests that a server may send, by name. None of them is in the table of `Methods`.
+ * The methods of input requests, by name. The table of `Methods` does not contain these methods.
  *
  * @category constants
  */

@@ -1,7 +1,7 @@
 /**
  * Adds to a result the members that the modern era requires: the type of the result, the name of the server, and cache hints if results of
  * the method have hints. `server/modern/Era` calls this module as the last step before it sends a result, after `narrowResult` of the
- * method. Hints that the handler has returned stay.
+ * method. If the handler has returned hints, this module does not replace them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -34,7 +34,7 @@ export interface Options {
   readonly serverInfo?: Implementation | undefined
   /** The cache hints of results whose handlers return no hints. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
-  /** Whether complete results carry cache hints. Default: `Caching.isCacheable` of the method. */
+  /** Whether complete results have cache hints. Default: `Caching.isCacheable` of the method. */
   readonly isCacheable?: boolean | undefined
 }
 

@@ -21,7 +21,7 @@ import * as ResultType from "./ResultType.js"
 export interface SubscriptionFilter extends Schema.Schema.Type<typeof SubscriptionFilter> {}
 
 /**
- * The notifications that a client wants. Unknown keys belong to extensions and stay.
+ * The notifications that a client wants. Unknown keys may belong to extensions, so decoding keeps them.
  *
  * @category schemas
  */

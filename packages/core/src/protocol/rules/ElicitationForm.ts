@@ -139,9 +139,9 @@ const charactersOf = (text: string): number => {
 }
 
 /**
- * Checks an answer. On the right: the answer, when it fits the form. On the left: the fields that do not fit. For a field of several
- * choices, a single string is also accepted and becomes a list, because a peer of revision 2025-06-18 receives this field as a choice of
- * one string. Values for fields that the form does not have stay in the answer and are not checked.
+ * Checks an answer. Right: the answer, if the answer fits the form. Left: the fields that do not fit. A field may allow several choices. A
+ * peer of revision 2025-06-18 receives this field as a choice of one string, so `check` also accepts a single string for this field, and
+ * converts it to a list. Values for fields that the form does not have stay in the answer and are not checked.
  */
 export const check = (
   { properties, required }: RequestedSchema,

@@ -1,9 +1,10 @@
 /**
- * Treats an empty cursor as an absent cursor, with revision 2025-11-25 and earlier. Some servers of these revisions end a list with
- * `nextCursor: ""`, and some clients begin a list with `cursor: ""`. `isAbsent` makes the list methods of these revisions
- * (`legacy/Methods`, `legacy/TaskMethods`) leave out empty cursors. With revision 2026-07-28, an empty cursor is a normal cursor. The
- * server of this library never returns an empty cursor. When a client sends an empty cursor, this server begins at the first entry of the
- * list.
+ * Treats an empty cursor as an absent cursor in messages of revision 2025-11-25 and earlier. Some servers of these revisions end a list
+ * with `nextCursor: ""`, and some clients begin a list with `cursor: ""`. With `isAbsent`, the decoders of the list methods of these
+ * revisions (`legacy/Methods`, `legacy/TaskMethods`) leave out empty cursors.
+ *
+ * The decoders of revision 2026-07-28 do not use this module. When a server of that revision ends a page with an empty `nextCursor`, the
+ * client sends this cursor back, as it does with every other cursor. The server of this library never sends an empty cursor.
  */
 import * as Either from "effect/Either"
 import type * as Method from "../Method.js"

@@ -1,7 +1,7 @@
 /**
  * Removes characters that people do not see from the texts that models read: tag characters, bidi controls, zero-width characters and
- * variation selectors. A server could hide instructions for a model in such characters. A hidden character stays where correct spelling
- * needs the character. These are a joiner in an emoji or in a script with joined letters, and one variation selector after a character that
+ * variation selectors. A server could hide instructions for a model in such characters. This module keeps a hidden character where correct
+ * spelling needs the character: a joiner in an emoji or in a script with joined letters, and one variation selector after a character that
  * has variations.
  *
  * `ToolList` of package `ai`, `ClientSessionGroup`, and `Proxy` of package `proxy` remove hidden characters from the names, titles and

@@ -1,7 +1,7 @@
 /**
- * Writes the member of `_meta` that names the task of revision 2025-11-25 to which a message belongs. `server/legacy/TaskWire` and
- * `client/legacy/InboundHandlers` call this module. Requests about a task, and notifications of its status, name the task in their
- * parameters instead.
+ * Writes the id of a task into `_meta` of a message that belongs to the task, for example of a question that a task asks. Only the tasks of
+ * revision 2025-11-25 need this. `server/legacy/TaskWire` and `client/legacy/InboundHandlers` call this module. Requests that manage a task
+ * (such as `tasks/get`), and notifications of its status, do not need this member, because their parameters name the task.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#associating-task-related-messages
  */

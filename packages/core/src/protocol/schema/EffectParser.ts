@@ -1,7 +1,7 @@
 /**
  * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. Only this module imports
  * `effect/ParseResult`. The module makes issues, and searches an issue for the places where a value does not conform. `Issue` makes
- * sentences from the places. Version 4 of Effect has other issues; `EffectParser.v4.ts` replaces this module for version 4.
+ * sentences from the places. The issues of version 4 of Effect have other types. For version 4, `EffectParser.v4.ts` replaces this module.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

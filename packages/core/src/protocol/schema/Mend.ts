@@ -1,7 +1,7 @@
 /**
  * Compiles a schema of the protocol to a decoder that repairs some invalid values. The callers are `Method`, and two modules for results of
- * the modern era (`client/modern/InputRounds`, `client/modern/TaskExtension`). The decoder returns a valid value without a copy. For an
- * invalid value, the decoder makes a repaired copy and checks whether the copy conforms.
+ * the modern era (`client/modern/InputRounds`, `client/modern/TaskExtension`). If a value is valid, the decoder returns this value and
+ * makes no copy. For an invalid value, the decoder makes a repaired copy and checks whether the copy conforms.
  *
  * Clients and servers read `null` in an optional member as absent. Clients repair more values in messages of a server; the annotations of
  * `Mendable` mark these values. A loss is a place where a client left something out or filled something in, and the decoder reports each

@@ -1,7 +1,7 @@
 /**
  * Annotations that say what a client may repair in a message of a server: which lists may lose an invalid element, which optional members
- * the client may leave out, and which value a missing member has. The schemas of `protocol` have these annotations, and `Mend` reads them.
- * Only `exact` also has an effect in a server: clients and servers do not repair a value that is marked with `exact`.
+ * the client may leave out, and which value replaces a missing member. The schemas of `protocol` have these annotations, and `Mend` reads
+ * them. Only `exact` also has an effect in a server: clients and servers do not repair a value that is marked with `exact`.
  */
 import type * as Schema from "effect/Schema"
 

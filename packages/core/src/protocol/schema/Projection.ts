@@ -1,9 +1,9 @@
 /**
  * Compiles a schema of the protocol and a revision to one function. The function converts a value to the form that a peer of that revision
- * may receive. The function leaves out fields and replaces kinds of content that the revision does not have. The function returns a value
- * that needs no change without a copy. The annotations of `Since` say which fields and kinds of content a revision has. `Method` converts
- * parameters and results with it. `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize` convert the
- * declared capabilities.
+ * may receive. The function leaves out fields and replaces kinds of content that the revision does not have. If a value needs no change,
+ * the function returns this value and makes no copy. The annotations of `Since` say which fields and kinds of content a revision has.
+ * `Method` converts parameters and results with this module. `client/legacy/InboundHandlers`, `client/modern/Connect` and
+ * `server/legacy/Initialize` convert the declared capabilities.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"

@@ -69,8 +69,8 @@ const membersOf = (text: unknown): ReadonlyMap<string, string> | undefined => {
 const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=([\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e])$/
 
 /**
- * Returns the members of the `tracestate` of a trace for whose key `isSent` returns `true`; `undefined` when no member is left. The
- * `tracestate` came with the span of another process, from which `span` descends.
+ * Returns the members of the `tracestate` of a trace whose keys `isSent` accepts; `undefined` when no member is left. The `tracestate` came
+ * with the span of another process. `span` descends from that span.
  */
 export const stateOf = (span: Tracer.AnySpan, isSent: (key: string) => boolean): string | undefined => {
   const members = membersOf(stateAbove(span))
