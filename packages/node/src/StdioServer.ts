@@ -37,8 +37,8 @@ export interface Options extends LineFraming.Options {
   readonly output?: Writable | undefined
   /**
    * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. With
-   * an encoding other than UTF-8, characters beyond ASCII are sent as JSON escape sequences. Default: UTF-8, which the specification
-   * requires.
+   * an encoding other than UTF-8 and UTF-16, characters beyond ASCII are sent as JSON escape sequences. Default: UTF-8, which the
+   * specification requires.
    */
   readonly encoding?: string | undefined
   /** A function that receives every message that the server reads or sends, without secrets. `Tap.log` is an example. Default: none. */
