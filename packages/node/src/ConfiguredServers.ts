@@ -148,7 +148,11 @@ export interface Configuration {
   readonly isOfFolder?: boolean | undefined
 }
 
-/** @category models */
+/**
+ * The options of `read` and `parse`.
+ *
+ * @category models
+ */
 export interface ReadOptions {
   /**
    * The host whose rules are used to read the file. Default: the host that reads a file with this path. If there is no such host, the rules
@@ -166,7 +170,11 @@ export interface ReadOptions {
   readonly home?: string | undefined
 }
 
-/** @category models */
+/**
+ * The options of `userFiles` and `folderFiles`.
+ *
+ * @category models
+ */
 export interface FilesOptions extends Omit<ReadOptions, "host"> {
   /** The hosts whose files are read. Default: all. */
   readonly hosts?: ReadonlyArray<Host> | undefined

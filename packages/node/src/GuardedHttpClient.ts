@@ -1,5 +1,5 @@
 /**
- * An `HttpClient` for Node that refuses private addresses when a peer has named the URL. The package `auth` marks its requests to
+ * An `HttpClient` for Node that refuses private addresses when the URL comes from a peer. The package `auth` marks its requests to
  * authorization servers for this check. An application marks its own requests with `publicOnly`. The client checks the address when it
  * connects, so it also refuses a name that resolves to a private address. The client does not check hosts that the application has named.
  *

@@ -85,8 +85,9 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
    */
   readonly stderr?: "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>) | undefined
   /**
-   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
-   * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
+   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. With
+   * an encoding other than UTF-8 and UTF-16, characters beyond ASCII are sent as JSON escape sequences. Default: UTF-8, which the
+   * specification requires.
    */
   readonly encoding?: string | undefined
   /** How long the transport waits at each step when it ends the server. */

@@ -36,8 +36,9 @@ export interface Options extends LineFraming.Options {
   /** The stream to which the transport writes. Default: standard output, which the transport then reserves for itself. */
   readonly output?: Writable | undefined
   /**
-   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
-   * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
+   * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. With
+   * an encoding other than UTF-8 and UTF-16, characters beyond ASCII are sent as JSON escape sequences. Default: UTF-8, which the
+   * specification requires.
    */
   readonly encoding?: string | undefined
   /** A function that receives every message that the server reads or sends, without secrets. `Tap.log` is an example. Default: none. */

@@ -2,9 +2,9 @@
  * Connects a node to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command that Redis does not answer
  * fails after the time in the option `timeout`. The number of waiting commands is limited. A lost connection never ends the process.
  *
- * `RedisClient` is one client, `ChannelListeners` listens to channels. Each key of this package has a fixed type. When a command finds a
- * key of another type that begins with the option `prefix`, no node has written this key. Then this module removes the key, logs the name
- * of the key, and runs the command again. It never removes keys without the prefix.
+ * `RedisClient` is one client, `ChannelListeners` listens to channels. Each key of this package has a fixed type. A key with the
+ * option `prefix` and with another type cannot come from a node. When a command finds such a key, this module removes the key, logs the
+ * name of the key, and runs the command again. This module never removes keys without the prefix.
  *
  * @since 0.1.0
  */

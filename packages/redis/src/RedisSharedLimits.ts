@@ -1,7 +1,7 @@
 /**
- * Implements `SharedLimits` with Redis, over a `RedisConnection`, for servers whose nodes count together. For each limit of a rate, Redis
- * stores one time by its own clock: the time at which the whole allowance is available again. For each key that may be used only once,
- * Redis stores a key that expires.
+ * Implements `SharedLimits` with Redis, over a `RedisConnection`. With this module, all nodes of a server count against the same limits.
+ * For each rate limit, Redis stores a single timestamp, by the clock of Redis. At this time the whole allowance is available again. For
+ * each value that may be used only once, Redis stores an entry that expires.
  *
  * @since 0.1.0
  */

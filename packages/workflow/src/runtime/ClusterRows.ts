@@ -53,8 +53,9 @@ const AWAY = 600_000
 const LOCK = 0x6d6371
 
 /**
- * Builds the stores, and creates the table of this module. An advisory lock lets only one process at a time do this. When two processes
- * create the same table at the same time, one of them fails. Dies when the database is not PostgreSQL.
+ * Builds the stores, and creates the table of this module. Only one process at a time does this, because the process holds an advisory
+ * lock. Without the lock, one of two processes that create the table at the same time would fail. Dies when the database is not
+ * PostgreSQL.
  */
 export const stores = <A, E, R>(
   prefix: string,
