@@ -106,8 +106,8 @@ const isColored = ({ isTTY }: Pick<Stream, "isTTY">): boolean => {
 const QUESTION = new RegExp(`(${ESC}\\[(?:\\?25[hl]|\\d*[A-DGKsu]|[\\d;]*m)|^\\u0007$)`)
 
 /**
- * Writes a step of a question of `@effect/cli`. The sequences of a question are not escaped, so the caller must escape the texts in the
- * question before.
+ * Writes one frame of a prompt of `@effect/cli`. The function does not escape the control sequences of the frame, because the prompt needs
+ * them. The caller must escape the texts before it makes the prompt.
  */
 export const question = (step: string): Effect.Effect<void> =>
   write(

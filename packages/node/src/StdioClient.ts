@@ -92,7 +92,7 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   readonly encoding?: string | undefined
   /** How long the transport waits at each step when it ends the server. */
   readonly closeTimeouts?: CloseTimeouts | undefined
-  /** The limits for waiting output to the server, and for the size of the messages of the server. */
+  /** The limits for the messages that wait until the server reads them, and for the size of the messages that the server sends. */
   readonly limits?: Limits | undefined
 }
 

@@ -289,7 +289,7 @@ const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, T
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
     ? Effect.succeed(text)
-    : Effect.fail(full(`A task may have ${maxTaskSize} characters`))
+    : Effect.fail(full(`The task is too large: a task may have at most ${maxTaskSize} characters`))
 }
 
 /**

@@ -195,7 +195,7 @@ const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, T
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
     ? Effect.succeed(text)
-    : failed("Full", `A task may have ${maxTaskSize} characters`)
+    : failed("Full", `The task is too large: a task may have at most ${maxTaskSize} characters`)
 }
 
 const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>

@@ -49,7 +49,10 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
       assert.deepInclude(full, { reason: "Full", message: "This owner has 3 tasks, and this is the limit" })
       yield* store.create(task("5", now, { owner: "bob" }))
       const large = yield* Effect.flip(store.create(task("6", now, { owner: "bob", statusMessage: "x".repeat(1000) })))
-      assert.deepInclude(large, { reason: "Full", message: "A task may have 1000 characters" })
+      assert.deepInclude(large, {
+        reason: "Full",
+        message: "The task is too large: a task may have at most 1000 characters"
+      })
       assert.deepInclude(yield* Effect.flip(store.list("ada", { after: "x", limit: 1 })), {
         reason: "UnknownPage",
         message: "There is no page of tasks after \"x\": pass the `next` of the previous page"

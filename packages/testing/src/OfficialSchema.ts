@@ -174,8 +174,8 @@ export interface Check {
 
 /**
  * Checks the messages of both sides or of one side, each against the schema of its revision. The schemas do not have the result types of
- * `extensions`. For these results, only the members that all results have are checked. Without `onViolation`, the scope dies at its end
- * with all violations. With `onViolation`, this function gets each violation when its message is observed.
+ * `extensions`. For these results, only the members that all results have are checked. Without `onViolation`, the scope dies with all
+ * violations when it closes. With `onViolation`, this function gets each violation when its message is observed.
  *
  * @category utils
  */

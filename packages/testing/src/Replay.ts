@@ -30,8 +30,8 @@ import * as Transcript from "./Transcript.js"
 
 /**
  * Plays the recorded server for a client under test. The client can connect only one time. When a request differs from the recorded
- * request, the client gets an error with the difference, the connection closes, and the scope dies at its end with the difference. The
- * scope also dies at its end when the client has not sent all of its recorded messages.
+ * request, the client gets an error with the difference, the connection closes, and the scope dies with the difference when it closes. The
+ * scope also dies when it closes and the client has not sent all of its recorded messages.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Connects a client under test to a server that the test scripts with a `TestPeer`. To connect a server under test to a real client, use
- * `TestServer`.
+ * Connects a client under test to a scripted server: the test plays the server with a `TestPeer`. To connect a server under test to a real
+ * client, use `TestServer`.
  *
  * @since 0.1.0
  */

@@ -29,8 +29,8 @@ import * as Transcript from "./Transcript.js"
  * The peer receives the messages of the other side one by one, in their order. Each `expect…` takes the next message, and dies when this
  * message is not the expected message. The `expect…` functions have no timeout. If a test needs a timeout, add the timeout in the test.
  *
- * A script must receive all messages. At its end, the scope dies with the messages that the script has not received, except when the test
- * has already failed. The scope also dies at its end when the other side has sent a message that the official schema does not allow.
+ * A script must receive all messages. When the scope closes, it dies with the messages that the script has not received, except when the
+ * test has already failed. It also dies when the other side has sent a message that the official schema does not allow.
  *
  * With revision 2025-11-25 or earlier, a conversation begins with `initialize` for a scripted client, or with `initialized` for a scripted
  * server. With revision 2026-07-28, each request of a client has the revision in its `_meta`, which `modern` adds. `discovered` answers the

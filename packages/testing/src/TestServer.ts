@@ -344,7 +344,7 @@ const notMocked = (kind: string, name: string) =>
     message: `The test has no handler for the ${kind} "${name}": give TestServer.mock a handler with this name`
   })
 
-/** Changes the options of a server so that the current scope dies at its end with the causes of all defects. */
+/** Changes the options of a server so that the current scope dies with the causes of all defects when it closes. */
 const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []

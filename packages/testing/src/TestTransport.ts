@@ -3,7 +3,7 @@
  * server use. `pair` makes recorded and checked transports in memory. `observed` records and checks any other transport. `recorded` records
  * the conversations of a connector.
  *
- * A message that the schema does not allow fails the test, because the scope dies at its end with all violations. With `onViolation`, the
+ * A message that the schema does not allow fails the test: when the scope closes, it dies with all violations. With `onViolation`, the
  * test itself handles the violations. `OfficialSchema` checks messages, and `Transcript` stores the transcript.
  *
  * @since 0.1.0
@@ -33,8 +33,8 @@ export interface Options {
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * A function that gets each violation. With this function, violations do not fail the test. The function must not throw. Default: the
-   * scope dies at its end with all violations.
+   * A function that gets each violation. With this function, violations do not fail the test. The function must not throw. Default: when
+   * the scope closes, it dies with all violations.
    */
   readonly onViolation?: ((violation: OfficialSchema.Violation) => void) | undefined
   /** The transcript that records the messages. Default: no transcript. */

@@ -1,13 +1,13 @@
 /**
- * Limits how many effects or values run at the same time. An effect or value that gets no permit waits in a line, in the order of arrival.
+ * Limits how many effects run at the same time. An effect that gets no permit waits in a line, in the order of arrival.
  * `Permits` limits work that has no fiber yet, such as a request in `jsonrpc/runtime/Requests`. A `Semaphore` uses `Permits` to limit
  * effects. No permit is lost when a fiber is interrupted, at any step. Effect's own semaphore loses a permit when a fiber is interrupted in
  * the step after it took the permit (https://github.com/Effect-TS/effect/pull/6910 repairs version 4 only). It also wakes all waiting
  * fibers at each release. When test/kit/Semaphore and test/jsonrpc/runtime/Limits pass with Effect's semaphore, `Semaphore` can be deleted.
  *
  * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run. `running` counts
- * the permits that are taken. `waiting` is the line, `order` its iterator, `size` its length, `text` the characters of its messages
- * together.
+ * the permits that are taken. `waiting` is the line, `order` its iterator, `size` its length, and `text` the number of characters of all
+ * waiting messages.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -100,7 +100,7 @@ export interface NotificationDefinition<
    * subscribe to the notification.
    */
   readonly filter: string | undefined
-  /** Returns the key of the subject of a notification. Only a notification whose filter has keys has this function. */
+  /** Returns the key of what a notification is about, such as the URI of a resource. `undefined` when the notification has no keys. */
   readonly key: ((params: Params) => string) | undefined
   readonly revisions: RevisionOptions
 }

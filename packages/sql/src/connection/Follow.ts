@@ -24,7 +24,10 @@ export const rows = <Row, A>(
   toElements: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<A>>
 ): Stream.Stream<A> => {
   const page = Effect.orElse(
-    Effect.tapError(read, (error) => Effect.logDebug(`The rows are read again: ${error.message}`)),
+    Effect.tapError(
+      read,
+      (error) => Effect.logDebug(`The rows could not be read; they are read again: ${error.message}`)
+    ),
     () => Effect.succeed<ReadonlyArray<Row>>([])
   )
   const all = StreamArrays.paginate(

@@ -1,7 +1,8 @@
 /**
  * Takes single connections out of the pool of a PostgreSQL client. `Wake` uses `listen`, which reserves one connection for notifications.
- * `SqlConnection` uses `leavingReadOnly`, which ends connections that lead to a read-only server, and `forData`. `PgNodes` makes a pool
- * that has `SPARE` connections in addition to the connections for data. When a connection has ended, the pool opens a new connection.
+ * `SqlConnection` uses `forData`, which counts the connections for data, and `leavingReadOnly`, which ends connections that lead to a
+ * read-only server. `PgNodes` makes a pool that has `SPARE` connections in addition to the connections for data. When a connection has
+ * ended, the pool opens a new connection.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"

@@ -38,6 +38,9 @@ const MAX_DEPTH = 8
 
 const publicNames = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
 
-/** Whether a header is public. Headers of the protocol repeat the body, so texts of the server may repeat their values. */
+/**
+ * Whether a header is public. Headers of the protocol only repeat values of the body, so these values are not secret: an error text may
+ * contain them.
+ */
 const isPublic = (name: string): boolean =>
   publicNames.has(name) || name === "mcp-method" || name === "mcp-name" || name.startsWith("mcp-param-")

@@ -314,7 +314,10 @@ const explained = (error: ConnectError, why: string): ConnectError => {
   return withMessage(error, message)
 }
 
-/** Adds to a timeout what was skipped before it. Input that the server sends later cannot be the reason for the timeout. */
+/**
+ * Adds to the error of a timeout which unreadable input of the server the client skipped before the timeout, because this input may be the
+ * missing answer.
+ */
 const withSkipped = (error: ConnectError, { count, first }: Skipped): ConnectError => {
   if (error._tag !== "RequestTimeout" || count === 0) return error
   const quoted = first === undefined

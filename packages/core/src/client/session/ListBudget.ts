@@ -1,6 +1,6 @@
 /**
- * Limits how much of the lists of a server a client stores, for `ListPages` and `ServerTools`. The class counts the values and the
- * characters of entries. Its two fields only grow. They are mutable, because the class looks at each value.
+ * Limits how much a client stores of the lists of a server, for `ListPages` and `ServerTools`. The class counts the values and the
+ * characters of entries. Its two fields only grow. They are mutable, so that counting a value makes no object.
  */
 
 /** How many values the entries of one list may have together, on all pages. */

@@ -38,9 +38,9 @@ export const counted = <A, E, R>(effect: Effect.Effect<A, E, R>, count: Counter)
 export class ListCut extends TransportError {}
 
 /**
- * Streams the entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the
- * entries that are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the
- * server has sent before.
+ * Streams the entries of all pages. A page is requested when the reader wants its entries. When the list exceeds the limits or has more
+ * than `MAX_PAGES` pages, the stream gives the entries up to the limit, then fails with `ListCut`. `report` gets a diagnostic when the list
+ * ends at a cursor that the server has sent before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,

@@ -1,7 +1,7 @@
 /**
  * Answers the requests of the extension from the `SkillIndex`: `skills/list`, `skills/get` and `resources/directory/read`. `SkillsServer`
  * registers these handlers. An answer contains only skills and files that are visible to the request. Clients read the files with
- * `resources/read`; the server itself answers these requests.
+ * `resources/read`. The server answers `resources/read`, not this module.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
