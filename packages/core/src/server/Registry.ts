@@ -268,10 +268,7 @@ export interface RegisteredHandler extends Registered {
   readonly isShared?: boolean | undefined
   /** Runs the handler. `params` are the decoded parameters; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
-  /**
-   * The handler alone, without the elements of `around`. The function `run` of this entry runs the handler inside these elements.
-   * `undefined` when `around` is empty: `run` is then the handler alone.
-   */
+  /** The handler without the elements of `around`; `run` of this entry includes them. `undefined` when `around` is empty. */
   readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
@@ -284,10 +281,7 @@ export interface RegisteredHandler extends Registered {
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
-  /**
-   * The filter alone, without the elements of `around`. The function `accept` of this entry runs the filter inside these elements.
-   * `undefined` when `around` is empty: `accept` is then the filter alone.
-   */
+  /** The filter without the elements of `around`; `accept` of this entry includes them. `undefined` when `around` is empty. */
   readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 

@@ -4,11 +4,7 @@
  * `ResumableStream` stores the notifications that the server sends while the stream is not open. Without an event store, this module
  * buffers up to `MAX_BUFFERED` of these notifications.
  *
- * The state is in mutable fields, not in a fiber, because each fiber of an idle session would need memory. `buffered` contains the
- * notifications that this module buffers for the next reader. `queuedChanges` contains the change notifications that wait for a reader, in
- * `buffered` or in the queue of the response. This module does not queue an equal notification again. `flushes` is the value of `flushes`
- * of the response when this module last read it. When that value has grown, the response has written waiting text. Then this module forgets
- * `queuedChanges`, because the client may have received these notifications.
+ * The state is in mutable fields, not in a fiber, because each fiber of an idle session would need memory.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -37,8 +33,11 @@ export const MAX_BUFFERED = 256
 
 export class Standalone implements Sender {
   readonly stream: ResumableStream
+  /** The notifications that wait for the next reader. */
   private buffered: ReadonlyArray<string> = nothing
+  /** The change notifications that no client has read yet. An equal notification is not queued again. */
   private queuedChanges: Set<string> | undefined
+  /** How often the response had written waiting text when `queuedChanges` was checked. After one more time, the client has read them. */
   private flushes = 0
   private ended = false
   /** Whether the session has ended at this node, and goes on at another node. */
