@@ -7,7 +7,7 @@ export default {
   test: {
     include: ["packages/core/test/{kit,jsonrpc,protocol,definition,client,server}/**/*.test.ts"],
     // Some of these tests fail now and then where the machine has other work.
-    exclude: ["packages/core/test/client/TasksClient*.test.ts", "packages/core/test/server/TasksServer.races.test.ts"],
+    exclude: ["packages/core/test/client/TasksClient*.test.ts"],
     setupFiles: ["./vitest.setup.mjs"],
     reporters: ["./reporter.mjs"],
     fakeTimers: { toFake: [] },

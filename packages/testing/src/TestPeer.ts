@@ -181,13 +181,14 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
   Effect.gen(function*() {
     // `None` means the end of the connection.
     const received = yield* Queue.unbounded<Option.Option<Message.Incoming>>()
-    const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
-      Transport.run(transport, (incoming) => {
+    // A fiber that is interrupted before it has begun reports the end, too, because it begins uninterruptible.
+    const reader = yield* Effect.uninterruptible(Effect.forkDaemon(Effect.ensuring(
+      Effect.interruptible(Transport.run(transport, (incoming) => {
         // The transport reports undelivered messages. These reports are not messages of the peer.
         if (!(incoming instanceof Transport.Undelivered)) {
           Queue.unsafeOffer(received, Option.some(incoming))
         }
-      }),
+      })),
       Queue.offer(received, Option.none())
     )))
     yield* Effect.addFinalizer((exit) =>

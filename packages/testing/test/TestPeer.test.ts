@@ -8,6 +8,7 @@ import * as Transport from "@effect-mcp/core/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Deferred, Effect, Exit, Fiber, Schema, type Scope, Stream } from "effect"
+import { preempted } from "./support/Preempted.js"
 
 const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
@@ -27,6 +28,13 @@ const ends = <A, E, R>(script: Effect.Effect<A, E, R>): Effect.Effect<string, ne
   )
 
 describe("A connected side", () => {
+  it.live("learns that it has hung up, at whatever step", () =>
+    preempted(Effect.scoped(Effect.gen(function*() {
+      const { peer } = yield* connected
+      yield* peer.hangUp
+      yield* peer.expectEnd
+    }))))
+
   it.scoped("sends what the test gives it, valid or not", () =>
     Effect.gen(function*() {
       const { other, peer } = yield* connected
