@@ -1,9 +1,11 @@
 /**
- * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. Where this module can, it corrects a keyword, or
- * leaves the keyword out and says so in the description. Otherwise it fails and names the place in the schema. In a dialect that has only a
- * part of JSON Schema, each schema gets a type and only the keywords of this type.
+ * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. When a keyword breaks the rules, this module corrects
+ * the keyword if it can. Or it removes the keyword, and the description then says what the keyword requires. When this module can do
+ * neither, it fails and names the place in the schema. When a dialect has only a part of JSON Schema, each schema gets a type and only the
+ * keywords for this type.
  *
- * When the dialect has no references, the input must have none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
+ * When the dialect has no references, the input must not have references and its root must be an object. `Inlining` and `ObjectRoot` make
+ * such a schema.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
