@@ -39,8 +39,8 @@ export type Served<Tools extends Record<string, AiTool.Any>> = [SchemaServices<T
   : "A schema of this toolkit requires services, which the server does not have: use schemas without requirements"
 
 /**
- * The services that `layer` requires: the handlers of the toolkit and their `dependencies`, except the services that a server provides for
- * each request.
+ * The services that the tools of a toolkit declare as `dependencies`, except the services that a server provides for each request. `layer`
+ * requires these services together with the handlers.
  *
  * @category models
  */

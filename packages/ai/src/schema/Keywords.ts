@@ -10,8 +10,8 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the
- * schema `false` is left out.
+ * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. The function leaves out
+ * a property with the schema `false`.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(

@@ -40,8 +40,8 @@ interface Property {
 }
 
 /**
- * Returns the properties of a schema and of its alternatives. When several schemas describe a property, the first of these schemas is used
- * for the values inside the property.
+ * Returns the properties of a schema and of its alternatives. When several schemas describe a property, `remove` uses the first of these
+ * schemas for the values inside the property.
  */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()

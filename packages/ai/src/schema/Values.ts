@@ -79,7 +79,7 @@ export const schema = (value: unknown): Dialects.Schema | undefined => {
   return name === undefined ? undefined : { type: name }
 }
 
-/** Returns whether a value that breaks the rules contains any information. */
+/** Returns whether a value that breaks the rules still contains information for the model. */
 export const says = (value: unknown): boolean =>
   value !== null && value !== "" && (typeof value !== "object" || Object.keys(value).length > 0)
 
