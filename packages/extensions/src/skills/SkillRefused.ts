@@ -13,8 +13,8 @@ import * as Data from "effect/Data"
  * - `Dynamic`: the content of the skill is generated, so that its entry has no digests, and the option `allowDynamic` is not `true`.
  * - `Unlisted`: the entry of the skill does not have the file that the application wants to read.
  * - `Content`: the answer of the server is not exactly the file that the client has requested, or is not base64.
- * - `Size`: the size of the content differs from the entry, or generated content exceeds the option `maxBytes`. - `Digest`: the digest of
- *   the content differs from the entry.
+ * - `Size`: the size of the content differs from the entry, or generated content exceeds the option `maxBytes`.
+ * - `Digest`: the digest of the content differs from the entry.
  * - `FrontMatter`: the front matter of `SKILL.md` is not valid, is too long, or differs from the entry.
  * - `Directory`: the answer of `readDirectory` has a resource that is not in the directory.
  *
