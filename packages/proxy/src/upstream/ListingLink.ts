@@ -2,8 +2,8 @@
  * Keeps the shared link of a proxy open. A link is a session with the upstream, together with the calls that run in this session. Through
  * the shared link, the proxy reads the upstream's lists of tools, prompts and resources again after each change. Clients without their own
  * session also call the upstream through this link (`Sessions`). When the session ends, this module connects again by the schedule
- * `reconnect`. Calls wait during the first attempt to connect. After a failed attempt, calls fail at once until an attempt succeeds. After
- * a defect this module logs the defect, and does not connect again.
+ * `reconnect`. At the start and after the end of a session, calls wait during the first attempt to connect. After a failed attempt, calls
+ * fail at once until an attempt succeeds. After a defect this module logs the defect, and does not connect again.
  *
  * `Proxy` starts the shared link, and `ListFollower` reads the lists. `Links` opens the links that belong to one client each.
  */
