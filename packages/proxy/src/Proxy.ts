@@ -86,7 +86,7 @@ export interface Options {
    *
    * Use `each` for an upstream that keeps state for a session, or that asks its client questions. Over stdio, a question of an upstream of
    * revision 2025-11-25 or earlier does not say to which call it belongs. So in a shared session, a client gets such a question only while
-   * no other call runs.
+   * no call of another client runs.
    *
    * With `each`, there is a special case: the server cannot distinguish anonymous clients of revision 2026-07-28 over HTTP. If the server
    * listens only on loopback, these clients share a session. Otherwise each of their requests opens a session.
@@ -351,7 +351,7 @@ const onOpen = Effect.fnUntraced(function*(
 
 /**
  * Opens the session for a client again after its end, if the client has subscriptions. The first attempt comes after the first wait of the
- * schedule `reconnect`. Other clients do not need this function, because their next request opens the session.
+ * schedule `reconnect`. Such a client may only listen and send no further request, so this function opens the session without a request.
  */
 const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerSessionService): Effect.Effect<void> =>
   Effect.suspend(() => {
