@@ -1,9 +1,10 @@
 /**
- * Makes a toolkit of `@effect/ai` from the tools of MCP servers, so that a language model calls these tools like the application's own
- * tools. The tools come from a tool list, which is known only at run time, or from a definition, which has typed parameters and results.
+ * Makes a toolkit of `@effect/ai` from the tools of MCP servers, so that a language model can call these tools. `fromList` takes a
+ * `ToolList`, whose tools are known only at run time. `make`, `layer` and `of` take a `Definition`, whose tools have typed parameters and
+ * results.
  *
  * The model gets a failure of a tool as a result (`failureMode: "return"`), so that the model can react and the conversation goes on.
- * `ToolList` is for programs that call the API of a model themselves.
+ * Programs that call the API of a model themselves use `ToolList` without this module.
  *
  * @since 0.1.0
  */
@@ -28,8 +29,8 @@ import type * as ToolList from "./ToolList.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * A tool has failed, or could not be called. Every tool of the toolkits of this module can fail with this error, and with the failures that
- * its definition declares. The model reads the message.
+ * The error of a tool that has failed, or that could not be called. Every tool in a toolkit of this module can fail with this error. A tool
+ * of a definition can also fail with the failures that the definition declares. The model reads the message.
  *
  * @category errors
  */
@@ -39,7 +40,7 @@ export class ToolFailure extends Schema.TaggedError<ToolFailure>("@effect-mcp/ai
 }) {}
 
 /**
- * The schema of parameters that are an object, in the form that `@effect/ai` requires.
+ * The type of a schema for the parameters of a tool. `@effect/ai` requires the members of this type.
  *
  * @category models
  */
@@ -49,7 +50,8 @@ export interface ParametersSchema<A> extends Schema.Schema<A, any> {
 }
 
 /**
- * A tool that a server lists. The server checks the arguments. The success is the structured content of the result, or its text.
+ * A tool of a `ToolList` as a tool of `@effect/ai`. The server checks the arguments. The success value is the JSON value of the output's
+ * text, or the text itself, as `ToolOutput.value` returns it.
  *
  * @category models
  */
@@ -63,28 +65,31 @@ export interface RemoteTool extends
 {}
 
 /**
- * The tools of a tool list by name.
+ * The tools of a `ToolList`, by name.
  *
  * @category models
  */
 export interface RemoteTools extends Record<string, RemoteTool> {}
 
 /**
- * The options of `fromList` and `layer`.
+ * The options of `fromList`. `DefinitionOptions` and the options of `layer` also have them.
  *
  * @category models
  */
 export interface Options {
-  /** Gives the options for calls of the tool with this name, such as the timeout and the handler of progress. Default: no options. */
+  /**
+   * Returns the options for the calls of a tool, such as the timeout and the handler of progress. `name` is the name of the tool. Default:
+   * the calls have no options.
+   */
   readonly call?: ((name: string) => CallToolOptions) | undefined
 }
 
 /**
- * Makes the toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the
- * model: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
+ * Makes a toolkit from a `ToolList`, with handlers. The toolkit does not change. For a list of `ToolList.follow`, make a new toolkit before
+ * each request to the model: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
- * In `@effect/ai` the result of a tool is a JSON value. So a text in the result says that there is an image, but the image is missing. With
- * `ToolList`, the model gets the image.
+ * In `@effect/ai` the result of a tool is a JSON value, so a tool cannot return an image. In place of an image the model gets a short text.
+ * If the model must see images, use `ToolList` without this module.
  *
  * @category constructors
  */
@@ -118,8 +123,8 @@ const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool
 const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
 
 /**
- * The success that the model gets from a tool of a definition. This is the success that the tool declares. For a tool that declares none,
- * it is the text of the result.
+ * The type of the success value of a tool of a definition. For a tool that declares no success, this type is `string`, and the value is the
+ * text of the result.
  *
  * @category models
  */
@@ -140,7 +145,7 @@ export interface TypedTool<T extends Tool.Tool.Any> extends
 {}
 
 /**
- * The tools of a definition by name.
+ * The tools of a definition, by name, as tools of `@effect/ai`.
  *
  * @category models
  */
@@ -164,7 +169,7 @@ export interface DefinitionOptions extends Options {
 /**
  * Makes a toolkit of the tools of a definition, without handlers. `layer` provides the handlers. Throws when the dialect cannot describe
  * the arguments of a tool, or when a tool is only for views of MCP Apps (`AppView.meta`). Also throws when models do not accept the name of
- * a tool. Models accept names of at most 64 letters, digits, "_" and "-".
+ * a tool. Models accept names of at most 64 characters, which are letters, digits, "_" and "-".
  *
  * @category constructors
  */
@@ -278,7 +283,7 @@ const handlers = (
   ]))
 }
 
-/** Fails with a declared failure unchanged. Any other error becomes a `ToolFailure`. */
+/** Fails with a failure that the tool declares, or with a `ToolFailure` for any other error. */
 const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> =>
   Effect.flatMap(
     Failures.text(tool.name, error, options),

@@ -1,9 +1,9 @@
 /**
- * A feature of a client that answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`. Messages may have text,
- * images, audio, uses of tools and results of tools. With `choosing`, the preferences in a server's request decide which model answers. A
- * person may approve each request and review each answer.
+ * Makes a feature of a client that answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`. `layer` uses one model.
+ * `choosing` has several models, and the preferences in a server's request decide which model answers. Messages may have text, images,
+ * audio, uses of tools and results of tools. A person may approve each request and review each answer.
  *
- * `SamplingPrompt` converts requests; `SamplingAnswer` converts answers and describes failures of the provider.
+ * `SamplingPrompt` converts requests. `SamplingAnswer` converts answers, and makes the error for the server when the model fails.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -26,10 +26,10 @@ import * as SamplingAnswer from "./sampling/SamplingAnswer.js"
 import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
 
 /**
- * A function that configures one generation by the parameters of the server's request, for example with
- * `OpenAiLanguageModel.withConfigOverride`. Without this function the model does not get `maxTokens`, `temperature`, `stopSequences` and
- * `metadata`, because requests of `@effect/ai` have no members for these parameters. In any case the client cuts text after a stop sequence
- * and beyond `maxTokens`.
+ * A function that passes parameters of the server's request to the model, for example with `OpenAiLanguageModel.withConfigOverride`.
+ * Requests of `@effect/ai` have no members for `maxTokens`, `temperature`, `stopSequences` and `metadata`. So the model gets these
+ * parameters only through this function. With or without this function, the client cuts the answer before a stop sequence and after
+ * `maxTokens` tokens.
  *
  * @category models
  */
@@ -44,17 +44,17 @@ export type Configure = (
  */
 export interface Options<R = never> {
   /**
-   * Shows a request to a person, and gives the decision. With `true` the client sends the request to the model. With `false` the client
-   * rejects the request. With other parameters the client sends these parameters to the model. The specification says that there SHOULD
-   * always be a person who can deny a request. Default: every request is sent to the model.
+   * Asks a person about a server's request, and returns the decision. With `true` the client sends the request to the model. With `false`
+   * the client rejects the request. When the function returns parameters, the client sends these parameters to the model instead. The
+   * specification says that there SHOULD always be a person who can deny a request. Default: the client sends every request to the model.
    */
   readonly approve?:
     | ((params: CreateMessageParams) => Effect.Effect<boolean | CreateMessageParams, McpError, R>)
     | undefined
   /**
-   * Shows an answer of the model to a person before the server gets the answer, and gives the decision. With `true` the server gets the
-   * answer. With `false` the client rejects the request. With another answer the server gets this other answer. Default: the server gets
-   * every answer.
+   * Asks a person about the model's answer, before the server gets the answer, and returns the decision. With `true` the server gets the
+   * answer. With `false` the client rejects the request. When the function returns an answer, the server gets this answer instead. Default:
+   * the server gets every answer of the model.
    */
   readonly review?:
     | ((
@@ -62,16 +62,17 @@ export interface Options<R = never> {
       params: CreateMessageParams
     ) => Effect.Effect<boolean | CreateMessageResult, McpError, R>)
     | undefined
-  /** Whether the server may give tools to the model. The server runs these tools. Default: true. */
+  /** Whether a server's request may contain tools for the model. The server itself runs these tools. Default: true. */
   readonly tools?: boolean | undefined
   /**
-   * Gives the text for `includeContext` of a request: the context of this server or of all servers of the client. The text is added to the
-   * system prompt. The specification deprecates `includeContext`. Default: no text, and the client does not declare `sampling.context`.
+   * Returns the context that a request asks for with `includeContext`: the context of this server, or of all servers of the client. The
+   * client adds the text to the system prompt. The specification deprecates `includeContext`. Default: the client adds no text, and does
+   * not declare `sampling.context`.
    */
   readonly context?: ((from: "thisServer" | "allServers") => Effect.Effect<string, McpError, R>) | undefined
-  /** The most tokens of one answer of the model, even if a server requests more. Default: 10,000. */
+  /** The most tokens of one answer, even if the server's request has a larger `maxTokens`. Default: 10,000. */
   readonly maxTokens?: number | undefined
-  /** How many generations run at the same time for one client. Further requests wait. Default: 4. */
+  /** The most requests of one client that run on models at the same time. Further requests wait. Default: 4. */
   readonly concurrency?: number | undefined
   /** The subset of JSON Schema that the model accepts for the server's tools. Default: `json-schema`. */
   readonly dialect?: Dialect | undefined
@@ -84,10 +85,14 @@ export interface Options<R = never> {
  */
 export interface Candidate<E = never, R = never> {
   /**
-   * The name of the model, which is compared with the hints of the server. The server gets this name unless the provider reports a name.
+   * The name of the model. The client compares the hints of a request with this name. The server gets this name with the answer, unless the
+   * provider reports another name.
    */
   readonly name: string
-  /** Other names that are compared with the hints, such as the family of the model, or similar models of other providers. Default: none. */
+  /**
+   * Other names with which the client compares the hints, such as the family of the model, or similar models of other providers. Default:
+   * none.
+   */
   readonly aliases?: ReadonlyArray<string> | undefined
   /** The layer of the model. It is built once, together with the client. */
   readonly model: Layer.Layer<LanguageModel.LanguageModel, E, R>
@@ -124,7 +129,7 @@ type Needed<R> = ClientFeatures.ClientFeatures | Exclude<R, FeatureContext | Sco
  */
 export const layer = <R = never>(
   options: Options<R> & {
-    /** The name of the model that the server gets, unless the provider reports a name. Default: "unknown". */
+    /** The name of the model that the server gets with the answer, unless the provider reports a name. Default: "unknown". */
     readonly name?: string | undefined
     readonly configure?: Configure | undefined
   } = {}
@@ -135,9 +140,10 @@ export const layer = <R = never>(
   )
 
 /**
- * Answers each request with the model that fits the server's preferences best. The first hint that matches any model decides: only the
- * models that match this hint are candidates. Among the candidates, the model with the best ratings for the server's priorities answers.
- * When ratings are equal, the first of these models answers.
+ * Answers each request with the model that fits the server's preferences best. The client tries the hints of the request in order. A hint
+ * matches a model when it is a part of the name or of an alias of the model. The models that the first successful hint matches are the
+ * candidates. When no hint matches, all models are candidates. Among the candidates, the model with the highest rating for the server's
+ * priorities answers. When ratings are equal, the first of these models answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#model-preferences
  * @category utils
@@ -216,7 +222,7 @@ const generate = (
     return result
   })
 
-/** Chooses by the first hint that is part of a name, then by the ratings, then by the order in `models`. */
+/** Chooses by the first hint that is part of a name or an alias, then by the ratings, then by the order in `models`. */
 const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences = {}): Built => {
   for (const { name } of preferences.hints ?? []) {
     const [first, ...rest] = name === undefined || name === "" ? [] : models.filter((model) => matches(model, name))

@@ -1,8 +1,8 @@
 /**
- * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts only a subset of JSON Schema, and
- * most APIs refuse a whole tool list if one schema is outside of this subset. `schema/Conversion` corrects mistakes in the schema of a
- * server, or leaves them out. A converted schema may be less precise than the original schema. Its descriptions then say in words what the
- * lost keywords require. The server of the tool still checks the arguments with the original schema.
+ * Converts the JSON Schema of a tool's arguments to the dialect of a model. A dialect is the subset of JSON Schema that the API of a model
+ * accepts. Most APIs refuse a whole tool list if one schema is outside of this subset. The conversion (`schema/Conversion`) corrects or
+ * removes keywords that are wrong in the schema of a server. It also removes keywords that the dialect does not have. The descriptions then
+ * say in words what these keywords require. The server of the tool still checks the arguments with the original schema.
  *
  * @since 0.1.0
  */
@@ -34,15 +34,15 @@ export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" |
 export interface ModelSchema {
   readonly schema: JsonObject
   /**
-   * Whether the schema has the strict form of OpenAI. In this form a model writes null for an argument that it leaves out; `withoutNulls`
+   * Whether the schema has the strict form of OpenAI. In this form a model writes null for an argument that it leaves out. `withoutNulls`
    * removes these nulls.
    */
   readonly isStrict: boolean
 }
 
 /**
- * Converts a schema. `Left` is the reason why the dialect cannot describe the schema. The reason completes a sentence whose subject is the
- * tool.
+ * Converts a schema. `Left` is the reason why the dialect cannot describe the schema. The reason completes a sentence that begins with the
+ * name of the tool.
  *
  * @category constructors
  */
@@ -50,8 +50,8 @@ export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<M
   Either.map(Conversion.make(inputSchema, dialect), ({ isStrict, schema }) => ({ schema, isStrict }))
 
 /**
- * Makes the arguments for the server from the arguments that a model has written for the strict form of a schema. The function removes each
- * null that stands for an argument that the model left out. `inputSchema` is the original schema.
+ * Removes the nulls that a model has written for arguments that it left out. Call this function for a schema with `isStrict`, before you
+ * send the arguments to the server. `inputSchema` is the original schema of the tool.
  *
  * @category utils
  */

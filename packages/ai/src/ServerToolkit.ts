@@ -1,6 +1,7 @@
 /**
- * Serves a toolkit of `@effect/ai`, so that MCP clients can call the tools that the application has for its own model. The handlers come
- * from the layer of the toolkit. A failure that a tool declares becomes a result with `isError`. The client's model reads this result.
+ * Serves a toolkit of `@effect/ai` as tools of an MCP server. So MCP clients can call the tools that an application has for its own model.
+ * The layer of `toolkit.toLayer` provides the handlers. When a tool fails with a failure that it declares, the client gets a result with
+ * `isError`.
  *
  * @since 0.1.0
  */
@@ -27,8 +28,9 @@ type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
   : never
 
 /**
- * Is `unknown` for a toolkit whose schemas require no services. For any other toolkit the type is a sentence, which the compiler shows as
- * the error. The server decodes and encodes outside of the application's layers, so the schemas of a toolkit cannot get services.
+ * Checks that the schemas of a toolkit require no services. The type is `unknown` for such a toolkit. For any other toolkit the type is a
+ * sentence, which the compiler shows as the error. The server decodes and encodes values outside of the application's layers, so the
+ * schemas cannot get services.
  *
  * @category models
  */
@@ -37,7 +39,8 @@ export type Served<Tools extends Record<string, AiTool.Any>> = [SchemaServices<T
   : "A schema of this toolkit requires services, which the server does not have: use schemas without requirements"
 
 /**
- * The services that the handlers of a toolkit require, without the services that a server provides for each request.
+ * The services that the tools of a toolkit declare as `dependencies`, except the services that a server provides for each request. `layer`
+ * requires these services together with the handlers.
  *
  * @category models
  */
@@ -48,10 +51,10 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
 
 /**
  * Registers the tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer`
- * provides. A tool with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
+ * provides. A tool may have `ServerSession` or `RequestContext` among its `dependencies`. Then it gets these services from each request.
  *
- * Tools that the provider of a model runs itself are left out. Like the layer of `McpServer.tool`, the layer dies when the server already
- * has a tool of the same name. This function throws when a schema cannot be written as a JSON Schema.
+ * The layer skips tools that the provider of a model runs itself. It dies when the server already has a tool of the same name. The function
+ * throws when a schema of the toolkit cannot be written as a JSON Schema.
  *
  * @example
  * ```ts
@@ -108,8 +111,8 @@ const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never>
 }
 
 /**
- * Returns the hints that the tool sets; `undefined` when the tool sets no hint. For the other hints, `@effect/ai` and MCP have the same
- * defaults.
+ * Returns the hints that the tool sets; `undefined` when the tool sets no hint. `@effect/ai` and MCP have the same defaults for hints that
+ * the tool does not set.
  */
 const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
   const entries = RemoteDescription.hints

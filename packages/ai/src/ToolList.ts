@@ -1,10 +1,10 @@
 /**
- * Makes the tool list of a model from the tools of MCP servers. Names are unique and accepted by every model API, descriptions have a
- * limited length, and schemas are in the dialect of the model. `call` takes the arguments that the model has written, and gives the output
- * that the model reads. A list has the tools of one session (`ClientSession`) or of a group of sessions (`ClientSessionGroup`). `make`
- * reads the tools of the servers once. `follow` reads the tools again after each change.
+ * Makes the tool list of a model from the tools of MCP servers. In the list the names are unique, and every model API accepts them.
+ * Descriptions have a limited length, and schemas are in the dialect of the model. A list has the tools of one session (`ClientSession`) or
+ * of a group of sessions (`ClientSessionGroup`). `make` reads the tools of the servers once. `follow` reads the tools again after each
+ * change. `call` of a list calls a tool with the arguments that the model has written, and returns the output for the model.
  *
- * This module is for programs that call the API of a model themselves. `ClientToolkit` makes a toolkit of `@effect/ai`.
+ * This module is for programs that call the API of a model themselves. Programs that use `@effect/ai` use `ClientToolkit`.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,7 @@ import * as ToolOutput from "./ToolOutput.js"
  * @category models
  */
 export interface ModelTool {
-  /** The name, which is unique in the list. It has at most 64 letters, digits, "_" and "-". */
+  /** The name, which is unique in the list. It has at most 64 characters, which are letters, digits, "_" and "-". */
   readonly name: string
   readonly description: string
   /** The schema of the arguments, in the dialect of the list. */
@@ -60,7 +60,7 @@ export interface ModelTool {
    * is the option `server`, or the name that the server gives itself.
    */
   readonly server: string
-  /** The tool exactly as the server lists it. The other members do not contain invisible characters. */
+  /** The tool exactly as the server lists it. Invisible characters are removed only in the other members of `ModelTool`. */
   readonly tool: Tools.Tool
 }
 
@@ -76,8 +76,8 @@ export interface ToolList {
   readonly get: (name: string) => ModelTool | undefined
   /**
    * Calls a tool by its name in this list. `args` are the arguments that the model has written: an object, or the JSON text of an object.
-   * Each error becomes an output with `isError` for the model: an unknown name, arguments that are not an object, a failure of the tool, a
-   * timeout, or a server that is not connected.
+   * The effect never fails. For each error, the result is an output with `isError` that tells the model about the error. Such errors are an
+   * unknown name, arguments that are not an object, a failure of the tool, a timeout, and a server that is not connected.
    *
    * An interruption cancels the call at the server.
    */
@@ -93,12 +93,16 @@ export interface Options extends ToolOutput.Options {
   /** The subset of JSON Schema that the model accepts. With `json-schema`, valid schemas are not changed. Default: `json-schema`. */
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
-   * Gives the name of a tool for the model. When the function returns `undefined`, the list does not have the tool. Characters that models
-   * do not accept are replaced, and a name that another tool already has gets a number. When the function throws, the tool is skipped and a
-   * warning is logged. Default: the name in the session or the group.
+   * Returns the name of a tool for the model. The function gets the name of the tool in the session or group, the name of the server, and
+   * the tool. When it returns `undefined`, the list does not have the tool. The list replaces characters that models do not accept, and
+   * adds a number to a name that another tool already has. When the function throws, the list skips the tool and logs a warning. Default:
+   * the name in the session or group.
    */
   readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
-  /** A definition whose tools alone are in the list. Default: the list has all tools that the servers list. */
+  /**
+   * A definition that selects tools: the list has only the tools whose names are in the definition. Default: the list has all tools of the
+   * servers.
+   */
   readonly definition?: Definition.Definition.Any | undefined
   /**
    * Whether the list skips tools without a strict form. This option is for the dialect `openai-strict`. Use `true` with the OpenAI provider
@@ -106,39 +110,42 @@ export interface Options extends ToolOutput.Options {
    */
   readonly onlyStrict?: boolean | undefined
   /**
-   * Whether `call` corrects arguments that the schema of the tool does not accept, if their meaning is clear. A text with JSON becomes an
-   * array or an object. A text becomes a number or a boolean. Null in an optional member is left out. `call` does not correct arguments
-   * when two branches of a union would accept the result. `call` logs its corrections. Default: true.
+   * Whether `call` corrects arguments that the schema of the tool does not accept, if their meaning is clear. For example, the text `"5"`
+   * becomes a number, the text of a JSON array becomes an array, and null in an optional member is removed. `call` does not correct
+   * arguments when several branches of a union would accept the result. `call` logs its corrections. Default: true.
    */
   readonly mendArguments?: boolean | undefined
   /**
-   * What `call` does with arguments that the schema of a tool does not name and does not allow. `report` logs their names, each with the
-   * most similar name that the tool has. `refuse` logs them and refuses the call, and the model reads the names. `accept` does nothing.
-   * Default: `report`.
+   * What `call` does when the schema of a tool does not allow an argument of this name. With `report`, `call` logs the name together with
+   * the most similar name in the schema, and sends the call. With `refuse`, `call` logs the names and does not send the call, and the model
+   * reads the names. With `accept`, `call` does not check the names. Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /**
-   * Detects tools that have changed since the user agreed to them. The list skips a tool that the fingerprints refuse, and a call of this
-   * tool gives an output that says why. A group with its own fingerprints does not need this option. Default: the list does not detect
-   * changes.
+   * The fingerprints with which the list detects tools that have changed since the user agreed to them. The list skips a tool that the
+   * fingerprints refuse. When the model calls such a tool, the output says why the call was refused. A group with its own fingerprints does
+   * not need this option. Default: the list does not detect changes.
    */
   readonly fingerprints?: ToolFingerprints | undefined
   /**
-   * The name of the server of a session, for the member `server` of each tool and for the fingerprints. Default: the name that the server
-   * gives itself.
+   * The name of the server, for a list of a session. This name becomes the member `server` of each tool, and the fingerprints use it.
+   * Default: the name that the server gives itself.
    */
   readonly server?: string | undefined
-  /** The most characters of a description; a longer description is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
+  /**
+   * The most characters of a description. The list cuts a longer description. Default: 1,024 for OpenAI's dialects, 10,000 for other
+   * dialects.
+   */
   readonly maxDescription?: number | undefined
   /**
-   * The most tools. Further tools are skipped, and a warning is logged. Set a larger number for a list that `ToolSearch` searches. Default:
-   * 128 for OpenAI's dialects, else 512.
+   * The most tools of the list. The list skips further tools and logs a warning. Set a larger number for a list that `ToolSearch` searches.
+   * Default: 128 for OpenAI's dialects, 512 for other dialects.
    */
   readonly maxTools?: number | undefined
 }
 
 /**
- * Makes a list of the tools that the server of a session, or all servers of a group, list now.
+ * Makes a list of the present tools of a session or of a group. The list does not change later.
  *
  * @category constructors
  */
@@ -155,20 +162,21 @@ export const make = (
 }
 
 /**
- * A list that follows the changes of its servers.
+ * A list that changes together with the tools of its servers, as `follow` returns it.
  *
  * @category models
  */
 export interface Following {
   /** The present list. */
   readonly current: Effect.Effect<ToolList>
-  /** The present list, and the list after each change. */
+  /** A stream that begins with the present list and then has the list after each change. */
   readonly changes: Stream.Stream<ToolList>
 }
 
 /**
- * Makes a list that follows its servers until the scope closes. The function reads the tools now, and again whenever a server notifies a
- * change. A tool that stays listed keeps its name. When a later read fails, the function logs the error, and the list does not change.
+ * Makes a list that changes together with the tools of its servers, until the scope closes. The function reads the tools now, and again
+ * after each notification of a server about a change. A tool keeps its name in the list while its server lists the tool. When a later read
+ * fails, the function logs the error, and the list stays unchanged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
  * @category utils
@@ -216,12 +224,12 @@ interface Last {
   readonly names: ReadonlyMap<string, string>
 }
 
-/** What all lists of one source have in common. */
+/** The values that all lists of one source share. */
 interface Building {
   readonly from: Source
   readonly options: Options
   readonly report: ListReport.ListReport
-  /** How many tools over the limit were last logged. `warnOfLimit` writes it. */
+  /** The number of tools over the limit in the last warning. `warnOfLimit` writes this value. */
   readonly over: Ref.Ref<number>
 }
 
@@ -242,8 +250,8 @@ const warnOfLimit = Effect.fnUntraced(function*({ over }: Building, count: numbe
 })
 
 /**
- * Builds the list. Logs one warning for all tools together when the option `name` has thrown for them, because a server decides how many
- * tools it has.
+ * Builds the list. When the option `name` throws for several tools, the function logs only one warning for all of them. Otherwise a server
+ * with many tools could cause many warnings.
  */
 const build = Effect.fnUntraced(function*(
   building: Building,
@@ -278,7 +286,7 @@ interface Clean extends Listed {
   readonly clean: Tools.Tool
 }
 
-/** Why a model does not get a tool to which the application has not agreed; `undefined` when the model gets it. */
+/** Returns why the group or the fingerprints refuse a tool; `undefined` when the model gets the tool. */
 type Refusal = (listed: Pick<Listed, "refusal" | "server" | "tool">) => string | undefined
 
 const keyOf = (server: string, name: string): string => `${server}\n${name}`
@@ -343,7 +351,7 @@ const unsafeBuild = (
   const limit = `is over the limit of ${maxTools} tools`
   for (const one of eligible) {
     const { clean, server, tool } = one
-    // A tool that is only for views MUST NOT be in the list of the model, by the extension `io.modelcontextprotocol/ui`.
+    // The extension `io.modelcontextprotocol/ui` says that a tool that is only for views MUST NOT be in the list of the model.
     const schema = !Apps.isForModel(tool)
       ? Either.left("is for the views of the server only")
       : chosen.length < maxTools
@@ -435,7 +443,7 @@ const objectOf = (args: unknown): JsonObject | undefined => {
 }
 
 /**
- * Returns the tools in the form of the member `tools` of OpenAI's chat completions.
+ * Returns the tools in the form of the member `tools` in a request of OpenAI's Chat Completions API.
  *
  * @category utils
  */
@@ -446,7 +454,7 @@ export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   }))
 
 /**
- * Returns the tools in the form of the member `tools` of OpenAI's responses.
+ * Returns the tools in the form of the member `tools` in a request of OpenAI's Responses API.
  *
  * @category utils
  */
@@ -460,7 +468,7 @@ export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> 
   }))
 
 /**
- * Returns the tools in the form of the member `tools` of Anthropic's messages.
+ * Returns the tools in the form of the member `tools` in a request of Anthropic's Messages API.
  *
  * @category utils
  */
@@ -468,7 +476,7 @@ export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
 
 /**
- * Returns the tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
+ * Returns the tools in the form of the member `tools` in a request of the Gemini API. A tool without arguments has no `parameters`.
  *
  * @category utils
  */
@@ -510,7 +518,8 @@ interface Source {
    */
   readonly isGroup: boolean
   /**
-   * Begins to listen for changes. Gives a function that runs `refresh` after each change. One run of `refresh` may follow several changes.
+   * Begins to listen for changes. The result is a function that runs `refresh` after each change. Several changes may cause only one run of
+   * `refresh`.
    */
   readonly follow: Effect.Effect<
     (refresh: Effect.Effect<ServerLists.Listing, ClientError>) => Effect.Effect<void>,

@@ -1,7 +1,8 @@
 /**
- * Makes the output of a call that a model reads: text, images and audio, of limited size. A text names the links and the embedded
- * resources. Structured content becomes JSON text when the tool has sent no other content, or only blank text. For a call that has failed
- * without a result, the output is a sentence.
+ * Makes the output of a tool call for a model: text, images and audio, of limited size. A link to a resource becomes a text with the URI.
+ * An embedded resource becomes its text, its image or its audio; for other embedded resources a text has the URI and the size. Structured
+ * content becomes JSON text when the tool has sent no other content, or only blank text. For a call that has failed without a result, the
+ * output is a sentence.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -29,12 +30,15 @@ export type Part =
  * @category models
  */
 export interface ToolOutput {
-  /** Whether the tool failed, or could not be called. */
+  /** `true` when the tool has failed, or when it could not be called. */
   readonly isError: boolean
   readonly parts: ReadonlyArray<Part>
-  /** The text of all parts. A short text stands for each image and each audio. */
+  /** The text of all parts. In place of an image or audio there is a short text, such as `[image: image/png]`. */
   readonly text: string
-  /** The structured content, for programs; `undefined` when the result has none. The model reads `parts`, not this member. */
+  /**
+   * The structured content of the result, for your program. It is `undefined` when the result has no structured content. The model reads
+   * `parts`, not this member.
+   */
   readonly structured: unknown
 }
 
@@ -45,31 +49,35 @@ export interface ToolOutput {
  */
 export interface Options {
   /**
-   * The most characters of text in one output. The rest is left out, and the text says how many characters are missing. Default: 100,000.
+   * The most characters of text in one output. `make` cuts longer text, and adds a text with the number of missing characters. Default:
+   * 100,000.
    */
   readonly maxText?: number | undefined
   /**
-   * The most characters of base64 in all images and audio of one output. Further images and audio are replaced by a text. Default:
-   * 5,000,000, which is an image of 3.7 MB.
+   * The most characters of base64 that all images and audio of one output have together. `make` replaces further images and audio by a
+   * text. Default: 5,000,000 characters, which is an image of 3.7 MB.
    */
   readonly maxData?: number | undefined
   /**
-   * The media types of images and audio that the model can read. Other types are replaced by a text. `image/jpg` counts as `image/jpeg`,
-   * and other synonyms count in the same way. Default: PNG, JPEG, GIF and WebP.
+   * The media types of images and audio that the model can read. `make` replaces images and audio of other types by a text. Synonyms of a
+   * media type are equal, such as `image/jpg` and `image/jpeg`. Default: PNG, JPEG, GIF and WebP.
    */
   readonly mediaTypes?: ReadonlyArray<string> | undefined
 }
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
-/** How many images and audio files an output has at most. The APIs of models refuse a request with more. */
+/** The most images and audio files of one output. The APIs of models refuse a request with more images. */
 const MAX_MEDIA = 100
 
-/** Each part of a result counts as this many characters in addition to its text. So the number of parts is limited, too. */
+/**
+ * For each part of a result, the limit `maxText` counts this many characters in addition to the text. So the number of parts is limited,
+ * too.
+ */
 const COST_OF_PART = 16
 
 /**
- * Makes the output of a call from its result. Content that is only for the user, as its annotations say, is left out.
+ * Makes the output from the result of a tool call. The output does not contain content whose annotations say that it is only for the user.
  *
  * @category constructors
  */
@@ -124,7 +132,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
 }
 
 /**
- * Makes the output of a call without a result. The output has the message for the model.
+ * Makes the output of a call that has failed without a result. `message` is the text for the model.
  *
  * @category utils
  */
@@ -170,8 +178,8 @@ const shown = (mimeType: string): string => mimeType.slice(0, 100)
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /**
- * Returns the output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list,
- * which is usual for structured content, the function returns the parsed value. Otherwise it returns the text.
+ * Returns the output as one JSON value, for APIs that encode this value as JSON again. When the text of the output is the JSON of an object
+ * or a list, the function returns the parsed value. This is usual for structured content. For any other text the function returns the text.
  *
  * @category utils
  */
@@ -181,8 +189,8 @@ export const value = ({ text }: ToolOutput): unknown =>
     : text
 
 /**
- * Returns the content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so a text stands for each
- * image.
+ * Returns the content of a `tool_result` in Anthropic's Messages API. A short text replaces audio. For a failed call the API accepts only
+ * text, so a short text replaces images, too.
  *
  * @category utils
  */
@@ -198,14 +206,14 @@ export const anthropic = (
 })
 
 /**
- * Returns the `content` of a `tool` message of OpenAI's chat completions, which is text.
+ * Returns the `content` of a `tool` message in OpenAI's Chat Completions API. This content is always text.
  *
  * @category utils
  */
 export const openai = ({ isError, text }: ToolOutput): string => isError ? `Error: ${text}` : text
 
 /**
- * Returns the `response` of a `functionResponse` of Gemini.
+ * Returns the `response` of a `functionResponse` in the Gemini API.
  *
  * @category utils
  */

@@ -1,10 +1,10 @@
 /**
- * Gives a model a search tool instead of a long list of tools. The model searches in its own words, gets the tools that fit, and calls a
- * tool by the tool's own name. So a host can still ask its user about each tool.
+ * Gives a model a search tool instead of a long list of tools. The model searches in its own words and gets the tools that fit. Then it
+ * calls a tool by the tool's own name. So the host can ask its user before each call, as it does without a search.
  *
- * This module is for hosts with hundreds or thousands of tools, in a `ToolList` of a session or of a group. It supports the features of
- * providers for tools that are loaded later: Anthropic's tool references and OpenAI's tool search in the application. With other providers,
- * the found tools become tools of the next request. `search/ToolIndex` ranks the tools.
+ * This module is for hosts with hundreds or thousands of tools in a `ToolList`. Some providers let a model get tools in the middle of a
+ * conversation. This module supports the tool references of Anthropic, and OpenAI's tool search that the application runs. For other
+ * providers, add the found tools to the tools of the next request. `search/ToolIndex` finds the tools.
  *
  * @since 0.1.0
  */
@@ -26,18 +26,18 @@ import * as ToolOutput from "./ToolOutput.js"
  * @category models
  */
 export interface Options {
-  /** The name of the search tool. When a server has a tool of this name, that tool is left out. Default: `search_tools`. */
+  /** The name of the search tool. A search does not find a tool of a server with this name. Default: `search_tools`. */
   readonly name?: string | undefined
   /**
    * The description of the search tool for the model. Default: a sentence that tells the model to search before it says that something
    * cannot be done.
    */
   readonly description?: string | undefined
-  /** How many tools one search gives at most. Default: 5. */
+  /** The most tools that one search returns. Default: 5. */
   readonly limit?: number | undefined
   /**
-   * How many tools one conversation may find. When this number is reached, a search gives only tools that the conversation has already
-   * found. Default: 128.
+   * The most tools that all searches of one conversation find together. When the conversation has found this many tools, a search returns
+   * only tools that an earlier search has found. Default: 128.
    */
   readonly maxFound?: number | undefined
   /** The dialect of the schema of the search tool. Use the same dialect as for the list. Default: `json-schema`. */
@@ -45,7 +45,7 @@ export interface Options {
 }
 
 /**
- * The search of one conversation with a model.
+ * The search tool of one conversation with a model, and the tools that the conversation has found.
  *
  * @category models
  */
@@ -53,19 +53,19 @@ export interface ToolSearch {
   /** The search tool, in the form that the model gets. */
   readonly tool: ToolList.ModelTool
   /**
-   * Runs a search. Gives the tools that fit the words of the model, the best first, and adds these tools to `found`. `args` are the
-   * arguments that the model has written for the search tool.
+   * Runs a search. `args` are the arguments that the model has written for the search tool. Returns the tools that fit, the best first, and
+   * adds these tools to `found`.
    */
   readonly find: (args: unknown) => Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
   /**
-   * The found tools, in the order in which they were first found. A tool that is no longer listed stays here, because messages of the
-   * conversation refer to it.
+   * The found tools, in the order in which they were first found. When a server no longer lists a tool, the tool stays here, because
+   * messages of the conversation may refer to it.
    */
   readonly found: Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
   /**
-   * The search tool and the found tools as a `ToolList`, for the member `tools` of the next request to a provider without support for tools
-   * that are loaded later. The model can call the search tool through `call` of this list, too. Such a call gives the names and
-   * descriptions of the found tools.
+   * The search tool and the found tools as a `ToolList`. Use it with a provider that does not let a model get tools in the middle of a
+   * conversation: send the tools of this list with the next request. `call` of this list also runs the search tool, and returns the names
+   * and descriptions of the found tools.
    */
   readonly list: Effect.Effect<ToolList.ToolList>
 }
@@ -82,8 +82,8 @@ const inputSchema = {
 } as const
 
 /**
- * Makes the search of one conversation. `source` is a list from `ToolList.make`, or the result of `ToolList.follow`, whose list follows its
- * servers.
+ * Makes the search tool of one conversation. `source` contains the tools to search: a list from `ToolList.make`, or the result of
+ * `ToolList.follow`.
  *
  * @example
  * ```ts
@@ -165,7 +165,7 @@ const listOf = (
   }
 }
 
-/** Returns the output of a search for a model whose provider has no support for tools that are loaded later. */
+/** Returns the output of a search as text, for providers that do not let a model get tools in the middle of a conversation. */
 const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutput =>
   ToolOutput.make({
     content: [{
@@ -179,8 +179,9 @@ const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutp
   })
 
 /**
- * Returns the member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that
- * they do not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
+ * Returns the member `tools` for a request of Anthropic's Messages API: the search tool and the found tools. The found tools have
+ * `defer_loading`, so that they do not change the beginning of the prompt. The model reads a found tool where the content of
+ * `anthropicResult` names the tool.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -197,7 +198,8 @@ export const anthropic = ({ found, tool }: ToolSearch): Effect.Effect<ReadonlyAr
   ])
 
 /**
- * Returns the content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
+ * Returns the result of the search tool for Anthropic's Messages API. Put `content` and `is_error` into the `tool_result`. `content` has
+ * references to the found tools.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -210,8 +212,8 @@ export const anthropicResult = (
     : { is_error: false, content: found.map(({ name }) => ({ type: "tool_reference", tool_name: name })) }
 
 /**
- * Returns the member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
- * `tool_search_call`.
+ * Returns the member `tools` for a request of OpenAI's Responses API: a tool search that the application runs. When the model searches, the
+ * response has an item of the type `tool_search_call`.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils
@@ -221,7 +223,7 @@ export const openaiResponses = ({ tool }: ToolSearch): ReadonlyArray<JsonObject>
 ]
 
 /**
- * Returns the item that answers a `tool_search_call` of OpenAI's responses with the found tools.
+ * Returns the item that answers a `tool_search_call` in OpenAI's Responses API. The item has the found tools.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils

@@ -1,7 +1,7 @@
 /**
  * Makes tools from the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, without a
- * network connection. The router, the middleware and the schemas of the API all run. So the API decodes, checks and answers a call in the
- * same way as an HTTP request. `OpenApi` makes the tools from the OpenAPI document that the platform generates for the API.
+ * network connection. The API decodes, checks and answers the call like an HTTP request, because its router, its middleware and its schemas
+ * all run. `@effect/platform` generates an OpenAPI document for the API, and `OpenApi` makes the tools from this document.
  *
  * @see https://github.com/Effect-TS/effect/tree/main/packages/platform#http-api
  * @since 0.1.0
@@ -34,7 +34,7 @@ import * as OpenApi from "./OpenApi.js"
 import type { OpenApiError } from "./OpenApiError.js"
 
 /**
- * The service that `layer` requires: an API together with its implementation. The layer `implemented` provides this service.
+ * The service that `layer` requires. It contains an API together with its implementation. The layer `implemented` provides this service.
  *
  * @category models
  */
@@ -44,8 +44,9 @@ export class Implemented extends Context.Tag("@effect-mcp/openapi/HttpApiTools/I
 }>() {}
 
 /**
- * Provides the API that `HttpApiBuilder.api` implements. Provide this layer to the server, together with the layers of the API. If you
- * provide this layer to the feature instead, the groups of the API are built a second time.
+ * Provides the API that `HttpApiBuilder.api` implements. Provide this layer to the server, together with the layers of the API, as the
+ * example of `layer` shows. If you provide this layer directly to the result of `HttpApiTools.layer`, Effect builds the groups of the API a
+ * second time.
  *
  * @category layers
  */
@@ -103,13 +104,14 @@ export interface Options<Group extends string = string, R = never>
 }
 
 /**
- * Serves the endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An
+ * Serves the endpoints of an API as tools of a server. Your program can also serve the same API over HTTP (`HttpApiBuilder.serve`). An
  * endpoint that is not in the OpenAPI document of the API does not become a tool.
  *
- * When an endpoint fails with an error that its schemas declare, the call gives a result with `isError`. The text of this result has the
- * `message` that the error class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The
- * middleware of the API runs for each call. The middleware can get the user of the call in two ways. It can use `Effect.serviceOption` of
- * the service that the MCP server has for its user. Or it can read a header that the option `request` sets.
+ * When an endpoint fails with an error that its schemas declare, the result of the call has `isError`. The text of this result has the
+ * `message` that the error class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call.
+ *
+ * The middleware of the API runs for each call, and can find the user of the call in two ways. It can use `Effect.serviceOption` with the
+ * service in which the MCP server provides its user. Or it can read a header that the option `request` sets.
  *
  * @example
  * ```ts
@@ -158,7 +160,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
     }
     const warnOfRefusal = yield* Effect.once(forOperator(Effect.logWarning(REFUSED)))
     return ToolLayer.make(tools, ({ call }) => (args) =>
-      // The API gets the scope of the call, so that a streamed answer is read before the scope closes.
+      // The API gets the scope of the call, so that the scope closes only after this function has read a streamed answer.
       Effect.flatMap(Effect.scope, (scope) =>
         call(args).pipe(
           Effect.provideService(HttpClient.HttpClient, clientOf(Scope.extend(implemented.app, scope), warnOfRefusal)),
@@ -176,10 +178,10 @@ const REFUSED =
   "The API answered the call of a tool with 401: its middleware found no user. Give the MCP server an `authenticator`, and " +
   "let the middleware take the user that `Effect.serviceOption` finds, or set a header by the option `request` of HttpApiTools.layer"
 
-/** The base URL of the requests. Every request has a base URL, but no request leaves the process. */
+/** The base URL of the requests. Every request needs a base URL, although no request leaves the process. */
 const ORIGIN = "http://localhost"
 
-/** Makes an API with only these groups. This module uses only the OpenAPI document of the result. */
+/** Makes an API with only these groups. The result serves only to generate an OpenAPI document. */
 const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
   { annotations, groups, identifier }: HttpApi.HttpApi<Id, Groups, any, any>,
   names: ReadonlyArray<string>
@@ -206,7 +208,9 @@ const clientOf = (
     })
   )
 
-/** Turns errors into responses. By its type an app of the platform has no errors, but an app fails for a request without a route. */
+/**
+ * Converts the errors of an app to responses. By its type an app of the platform has no errors, but it fails for a request without a route.
+ */
 const respond = (app: HttpApp.Default<unknown>): HttpApp.Default =>
   Effect.catchAll(
     app,

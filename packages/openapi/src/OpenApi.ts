@@ -1,10 +1,10 @@
 /**
- * Makes tools from the operations of an OpenAPI document (3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. Schemas and
- * descriptions come from the document; hints come from the HTTP methods. The arguments of a call cannot change the server or the operation
- * of a request.
+ * Makes tools from the operations of an OpenAPI document (version 3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. The
+ * schemas and descriptions of the tools come from the document. Their hints, such as `readOnlyHint`, come from the HTTP methods. The
+ * arguments of a call cannot change the server or the operation of a request.
  *
- * Your program parses the JSON or YAML of the document. When the document has several files, your program bundles them into one value.
- * `Operations` reads the operations, `Request` makes the requests, `ApiAnswer` reads the answers.
+ * Your program must parse the JSON or YAML of the document. When the document has several files, your program must bundle them into one
+ * value. `Operations` reads the operations, `Request` makes the requests, and `ApiAnswer` reads the answers.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  * @since 0.1.0
@@ -53,7 +53,7 @@ export interface Operation {
   readonly method: "get" | "put" | "post" | "delete" | "patch"
   /** The path in the document, for example `/pets/{id}`. */
   readonly path: string
-  /** The `operationId`; `undefined` when the operation has none. */
+  /** The `operationId`; `undefined` when the operation does not have an `operationId`. */
   readonly id: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly summary: string | undefined
@@ -78,62 +78,68 @@ export interface Parameter {
  */
 export interface Options<R = never> {
   /**
-   * The absolute http or https URL of the API. Default: the first of the `servers` of the operation, of its path or of the document, with
-   * the default values of the server's variables.
+   * The absolute http or https URL of the API. Default: the first server of the operation. If the operation has no `servers`, the first
+   * server of its path, and otherwise the first server of the document. Variables in the URL of a server get their default values.
    */
   readonly baseUrl?: string | undefined
   /**
-   * Further origins that operations may name as their own server, such as `https://uploads.example.com`. An operation with a server of any
-   * other origin is left out, because the option `request` could send a token to that server. Default: only the origin of `baseUrl`, or of
-   * the first server of the document.
+   * Further origins that operations may have as their own server, such as `https://uploads.example.com`. Operations always may have the
+   * origin of `baseUrl`, or of the first server of the document. An operation with another origin does not become a tool, because the
+   * option `request` could send a token to this origin. Default: no further origins.
    */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * Gives the name of the tool of an operation. When the function returns `undefined`, the operation does not become a tool. Characters
-   * that models do not accept are replaced, and a name that another tool already has gets a number. Default: the `operationId`. For an
-   * operation without `operationId` the default is the method and the path.
+   * Returns the name of the tool for an operation. When the function returns `undefined`, the operation does not become a tool. `make`
+   * replaces characters that models do not accept, and adds a number to a name that another tool already has. Default: the `operationId`.
+   * For an operation without `operationId` the default is the method and the path.
    */
   readonly name?: ((operation: Operation) => string | undefined) | undefined
-  /**
-   * Tags of operations. An operation becomes a tool only if it has one of these tags. Default: operations with any tag or without a tag
-   * become tools.
-   */
+  /** The tags that select operations. Only operations with one of these tags become tools. Default: all operations become tools. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Gives the description, the title and the hints of a tool. Default: the description, the title and the hints from the document. */
+  /**
+   * Returns the description, the title and the hints of the tool for an operation. Default: the description from the document, and the
+   * hints from the HTTP method.
+   */
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
   /**
-   * Decides for each parameter, and for the body, who gives the value. When the function returns an effect, the tool does not have an
-   * argument for the parameter, and each call uses the value of the effect. This value is the JSON value of the parameter, before the value
-   * is written as text. With the value `undefined` the request does not have the parameter. When the function returns `undefined` instead
-   * of an effect, the model gives the value as an argument. The effect may use `ServerSession` and `RequestContext`, for example to give
-   * the tenant of the user. When the effect fails, the call fails in the same way as for the option `request`. Default: the model gives all
-   * parameters.
+   * Decides for each parameter, and for the body, whether your program or the model gives the value. Default: the model gives all values.
+   *
+   * When the function returns `undefined`, the tool has an argument for the parameter, and the model gives the value. When the function
+   * returns an effect, the tool does not have this argument, and each call runs the effect for the value. The value is a JSON value.
+   * `Request` writes it as text in the style of the parameter. When the value is `undefined`, the request does not have the parameter. The
+   * effect may use `ServerSession` and `RequestContext`, for example for the tenant of the user. A failure of the effect is treated like a
+   * failure of the option `request`.
    */
   readonly parameter?:
     | ((parameter: Parameter, operation: Operation) => Effect.Effect<unknown, Error, R> | undefined)
     | undefined
   /**
-   * Changes each request before it is sent. For example, this function adds a token of the user: `(request) =>
-   * Effect.succeed(bearerToken(request, token))`. The function may use `ServerSession` and `RequestContext`. When the function fails with
-   * an `McpError`, the model reads the message of the error. Any other error is logged, and the model reads that the request could not be
-   * sent. Default: requests are sent unchanged.
+   * Changes each request before the handler sends it. For example, this function adds a token: `(request) =>
+   * Effect.succeed(bearerToken(request, token))`. The function may use `ServerSession` and `RequestContext`. When the function fails, the
+   * handler does not send the request. Then the model reads the message of an `McpError`. For any other error, the model reads only that
+   * the request could not be sent, and the log has the error. Default: the handler sends requests unchanged.
    */
   readonly request?:
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
     | undefined
   /**
-   * Whether a tool has an output schema when the document has a JSON schema for every successful answer. An answer that does not conform to
-   * the schema becomes an error result with the answer as text. So use `false` for an API that deviates from its document. In three cases a
-   * tool has no output schema in spite of `true`. First, the schema would have more than 262,144 characters. Second, the schema refers to
-   * something outside the document. Third, the output schemas of the document would have more than 8,388,608 characters together. Default:
-   * true.
+   * Whether tools have output schemas. With `true`, a tool has an output schema if the document has a JSON schema for every successful
+   * answer of the operation. When an answer does not conform to this schema, the result is an error with the answer as text. So use `false`
+   * for an API that deviates from its document. Default: true.
+   *
+   * A tool does not have an output schema in these cases: the schema has more than 262,144 characters, the schema cannot be read (for
+   * example, because of a reference to another document), or the output schemas of the document have more than 8,388,608 characters
+   * together.
    */
   readonly outputs?: boolean | undefined
-  /** How long the API may take to answer. Default: 30 seconds. */
+  /** The longest time for which a call waits for the answer of the API. Default: 30 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The most bytes of an answer. A longer text is cut; a longer answer of another type becomes an error result. Default: 1 MiB. */
+  /**
+   * The most bytes of an answer. A longer answer of a media type `text/*` is cut. Any other longer answer becomes an error result. Default:
+   * 1 MiB.
+   */
   readonly maxBytes?: number | undefined
-  /** The most characters of a description; a longer description is cut. Default: 2,000. */
+  /** The most characters of a description. A longer description is cut. Default: 2,000. */
   readonly maxDescription?: number | undefined
 }
 
@@ -145,7 +151,7 @@ export interface Options<R = never> {
 export interface OperationTool<R = never> {
   readonly operation: Operation
   readonly definition: Tool.Tool<string, JsonObject, JsonObject, unknown, never>
-  /** The handler of the tool, which calls the API. Each error becomes a result with `isError`, so the handler does not fail. */
+  /** The handler of the tool, which calls the API. The handler does not fail: for each error, it returns a result with `isError`. */
   readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
 }
 
@@ -165,19 +171,20 @@ export interface OpenApi<R = never> {
  * @category models
  */
 export interface Skipped {
-  /** The operation. Members that could not be read are missing; when the whole path cannot be read, `method` is missing. */
+  /** The operation. Members that cannot be read are missing. When the whole path cannot be read, `method` is missing, too. */
   readonly operation: Pick<Operation, "path"> & { readonly [K in keyof Operation]?: Operation[K] | undefined }
   /**
-   * Why the operation was skipped, with the JSON pointer of the part that cannot be read. The text completes a sentence whose subject is
-   * the operation.
+   * The reason why the operation was skipped. When a part cannot be read, the reason has the JSON pointer of the part. The reason completes
+   * a sentence that begins with the name of the operation.
    */
   readonly reason: string
 }
 
 /**
- * Makes tools from a document. An operation with a part that cannot be read is skipped, for example an operation with a dangling reference,
- * a reference to another document, or a path without its parameter. Fails when the value is not an OpenAPI document of a supported version.
- * Also fails when the document has no server and the option `baseUrl` is missing. The error has the JSON pointer of the part.
+ * Makes tools from a document. The function skips an operation with a part that cannot be read. Examples are a reference without a target,
+ * a reference to another document, and a variable in the path without a parameter. The effect fails when the value is not an OpenAPI
+ * document of a supported version. It also fails when both the option `baseUrl` and the servers of the document are missing. The error has
+ * the JSON pointer of the wrong part.
  *
  * @category constructors
  */
@@ -187,8 +194,7 @@ export const make = <R = never>(
 ): Effect.Effect<OpenApi<R>, OpenApiError> => Effect.suspend(() => Document.attempt("", () => read(document, options)))
 
 /**
- * Serves the operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged
- * for each.
+ * Serves the operations of a document as tools of a server. The layer skips each operation that cannot become a tool, and logs a warning.
  *
  * @example
  * ```ts
@@ -254,14 +260,14 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   return { tools, skipped }
 }
 
-/** A parameter whose value the option `parameter` gives, not the model. */
+/** A parameter whose value comes from the option `parameter` and not from the model. */
 interface Taken<R> {
   readonly argument: string
   readonly isRequired: boolean
   readonly value: Effect.Effect<unknown, Error, R>
 }
 
-/** Whether the model gives a parameter. Adds every other parameter to `taken`. */
+/** Returns whether the model gives the value of a parameter. When the option `parameter` gives the value, adds the parameter to `taken`. */
 const isLeftToModel =
   <R>(operation: Operation, { parameter }: Options<R>, taken: Array<Taken<R>>) =>
   ({ argument, in: place, isRequired, name }: Operations.Argument): boolean => {
@@ -270,13 +276,13 @@ const isLeftToModel =
     return value === undefined
   }
 
-/** Converts the error of a part to a text that completes a sentence whose subject is the operation. */
+/** Converts the error of a part to a reason. The reason completes a sentence that begins with the name of the operation. */
 const unreadable = ({ pointer, problem }: OpenApiError): string =>
   `has a part that cannot be read: "${pointer}" ${problem}`
 
 /**
- * Makes a function that finds the base URL of an operation. The function throws when the option `baseUrl`, or the server of the document,
- * cannot be used.
+ * Makes a function that returns the base URL of an operation. The function throws when the option `baseUrl` or the server of the document
+ * cannot be used. It returns `Left` when the operation's own server cannot be used.
  */
 const bases = (document: Document.Document, given: string | undefined) => {
   const common = Either.try({
@@ -302,8 +308,8 @@ const MAX_INPUTS = 16 * 1024 * 1024
 const MAX_OUTPUTS = 8 * 1024 * 1024
 
 /**
- * Returns the operation without the schemas that are longer than the remaining room. `room` has the numbers of characters that are still
- * allowed. The function subtracts the lengths of the kept schemas from `room`.
+ * Returns the operation without schemas that are too long. `room` has the numbers of characters that the schemas of the document may still
+ * have. The function subtracts the length of each schema that the operation keeps.
  */
 const within = (room: { input: number; output: number }, one: Operations.Operation): Operations.Operation => {
   const fitting = (kind: "input" | "output", schema: JsonObject | undefined) => {
@@ -340,7 +346,7 @@ const legalName = (name: string): string => {
 /** Makes a function that converts names as `legalName` does. A name that another tool already has gets a number. */
 const uniqueNames = (): (wanted: string) => string => {
   const taken = new Set<string>()
-  // The last number of each name, so that a document that repeats one name many times causes no long search.
+  // The last number that was added to each name. Without it, the search would be long for a document that repeats one name many times.
   const numbers = new Map<string, number>()
   return (wanted) => {
     const base = legalName(wanted)
@@ -478,7 +484,7 @@ const textOf = ({ content }: ToolResult.ToolResult): string => {
 }
 
 // An error of the HTTP client contains the whole request, including the credentials of the application and the arguments. Loggers write
-// every member of an error. So the log and the model get only the texts of the following functions.
+// every member of an error. So the log and the model do not get this error, but only the texts of the following functions.
 
 const failureForModel = (error: HttpClientError): string =>
   error._tag === "RequestError" && error.reason === "Transport"

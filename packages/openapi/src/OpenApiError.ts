@@ -1,20 +1,21 @@
 /**
- * The error of an OpenAPI document that cannot be used. It names the place in the document. `OpenApi.make` and `OpenApi.layer` fail with
- * this error. For a single operation that cannot become a tool they do not fail: `OpenApi` skips this operation.
+ * Contains the error of an OpenAPI document that cannot be used. The error names the wrong part of the document. `OpenApi.make` and
+ * `OpenApi.layer` fail with this error when the whole document cannot be used. When only one operation cannot be used, they skip this
+ * operation and do not fail.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
 
 /**
- * The document, or a part of the document, cannot be read.
+ * The error of a document, or of a part of a document, that cannot be read.
  *
  * @category errors
  */
 export class OpenApiError extends Data.TaggedError("OpenApiError")<{
-  /** The JSON pointer of the part, for example `/paths/~1pets/get/parameters/0`. "" for the document itself. */
+  /** The JSON pointer of the part, for example `/paths/~1pets/get/parameters/0`. The pointer of the document itself is "". */
   readonly pointer: string
-  /** What is wrong with the part. The text completes a sentence whose subject is the part. */
+  /** A text that says what is wrong with the part. The text completes a sentence that begins with the name of the part. */
   readonly problem: string
 }> {
   override get message(): string {

@@ -1,12 +1,13 @@
 /**
- * Serves the features of another MCP server as features of your server: tools, resources, prompts and completions. The other MCP server is
- * called the upstream. The proxy also passes on progress, log messages, and questions of the upstream to the client (elicitation, sampling,
- * roots). The client and the upstream may use different protocol revisions.
+ * Serves the tools, resources, prompts and completions of another MCP server as features of your server. The other MCP server is called the
+ * upstream. The proxy also passes progress, log messages and questions of the upstream (elicitation, sampling, roots) to the client. The
+ * client and the upstream may use different protocol revisions.
  *
- * A server may have its own features and several proxies. When two entries have the same name, clients get the entry of the server itself.
- * Among proxies, clients get the entry of the proxy that has listed the name first. When an upstream fails, only calls of the entries of
- * this upstream fail. `upstream/Sessions` chooses the session with the upstream, `entries/Mirror` registers the entries, and
- * `calls/Forward` sends the calls.
+ * A server may have its own features and several proxies. When the server itself and a proxy have an entry of the same name, clients get
+ * the entry of the server. When several proxies have an entry of the same name, clients get the entry of the proxy that has listed the name
+ * first. When an upstream fails, the entries of the other upstreams still work.
+ *
+ * `upstream/Sessions` chooses the session with the upstream. `entries/Mirror` registers the entries. `calls/Forward` sends the calls.
  *
  * @since 0.1.0
  */
@@ -53,48 +54,56 @@ import * as UpstreamQuestions from "./upstream/UpstreamQuestions.js"
  * @category models
  */
 export interface Options {
-  /** The name of the upstream in logs and in the errors that clients get. Default: the name of the connector, without a query. */
+  /**
+   * The name of the upstream in logs and in the errors that clients get. Default: the name of the connector, without the query of a URL.
+   */
   readonly name?: string | undefined
   /** A prefix for the names of tools and prompts, as clients get them. Default: no prefix. */
   readonly prefix?: string | undefined
   /**
-   * Gives the name of an entry for clients. The option `prefix` is then not used. For a resource the name is the URI. For a template the
-   * name is the URI template, which must keep its variables. When two entries get the same name, clients get the first entry. Default:
-   * `prefix` and the name at the upstream.
+   * Returns the name of an entry for clients. With this option, the proxy ignores the option `prefix`. The name of a resource is its URI.
+   * The name of a template is its URI template, and the new URI template must have the same variables. When two entries get the same name,
+   * clients get the first entry. Default: for tools and prompts `prefix` and the name at the upstream, for resources and templates the name
+   * at the upstream.
    */
   readonly rename?: ((entry: ProxyEntry) => string) | undefined
   /**
-   * Returns `true` for an entry that clients get. With this option or `rename`, clients can read only resources that are listed or that
-   * match a template. Without these two options, clients can read every resource that the upstream serves. Default: clients get every
-   * entry.
+   * Returns `true` for an entry that clients get. Default: clients get every entry. An upstream may serve resources that it does not list.
+   * Clients can read these resources only if the proxy has neither this option nor `rename`. With one of these options, clients can read
+   * only resources that are listed or that match a template.
    */
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
   /**
-   * Detects tools of the upstream that have changed. A tool that the fingerprints refuse is not in the lists of clients, and a call of this
-   * tool gives a result that says why. The name of the upstream in the fingerprints is the option `name`. Default: the proxy does not
-   * detect changes.
+   * The fingerprints with which the proxy detects tools of the upstream that have changed. Clients do not get a tool that the fingerprints
+   * refuse. The result of a call of such a tool says why the call was refused. The fingerprints store the upstream under the name in the
+   * option `name`. Default: the proxy does not detect changes.
    */
   readonly fingerprints?: ToolFingerprints | undefined
   /**
-   * Whether each client has its own session with the upstream (`each`), or all clients share one session (`shared`). Use `each` for an
-   * upstream that keeps state for a session, or that asks its client. In a shared session over stdio, a question of the upstream reaches a
-   * client only while no other client's call runs. The server cannot distinguish anonymous clients of revision 2026-07-28 over HTTP. With
-   * `each`, these clients share a session if the server listens only on loopback. Otherwise each of their requests opens a session.
-   * Default: `each` for an upstream of revision 2025-11-25 or earlier. For an upstream of revision 2026-07-28 the default is `shared`,
-   * because its questions are part of the result of a call.
+   * Whether each client has its own session with the upstream (`each`), or all clients share one session (`shared`). Default: `each` for an
+   * upstream of revision 2025-11-25 or earlier. For an upstream of revision 2026-07-28 the default is `shared`, because the questions of
+   * such an upstream are part of the result of a call.
+   *
+   * Use `each` for an upstream that keeps state for a session, or that asks its client questions. Over stdio, a question of an upstream of
+   * revision 2025-11-25 or earlier does not say to which call it belongs. So in a shared session, a client gets such a question only while
+   * no call of another client runs.
+   *
+   * With `each`, there is a special case: the server cannot distinguish anonymous clients of revision 2026-07-28 over HTTP. If the server
+   * listens only on loopback, these clients share a session. Otherwise each of their requests opens a session.
    */
   readonly sessions?: "each" | "shared" | undefined
-  /** How many clients may have their own session with the upstream. The calls of further clients fail. Default: 1,000. */
+  /** The most sessions with the upstream that belong to one client each. The calls of further clients fail. Default: 1,000. */
   readonly maxSessions?: number | undefined
-  /** How long the session for a client of revision 2026-07-28 stays open without requests. Default: 1 minute. */
+  /** The time for which the own session of a client of revision 2026-07-28 stays open without requests. Default: 1 minute. */
   readonly idleSession?: Duration.DurationInput | undefined
   /** Whether the instructions of the server contain the instructions of the upstream. Default: true. */
   readonly instructions?: boolean | undefined
-  /** How many entries of the upstream clients get at most. Further entries are left out, and a warning is logged. Default: 10,000. */
+  /** The most entries of the upstream that clients get. The proxy skips further entries and logs a warning. Default: 10,000. */
   readonly maxEntries?: number | undefined
   /**
-   * Two limits with one value: how long an attempt to connect may take, and how long the server and its clients wait for the connection.
-   * Default: an attempt may take 3 minutes, and the server and its clients wait for 10 seconds.
+   * The time for two limits. The first limit is the longest duration of one attempt to connect; without this option it is 3 minutes. The
+   * second limit is the longest time for which the start of the server, and calls of clients, wait for the connection; without this option
+   * it is 10 seconds.
    */
   readonly connectTimeout?: Duration.DurationInput | undefined
   /**
@@ -104,17 +113,19 @@ export interface Options {
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /**
-   * The limits for calls that wait until a client of revision 2026-07-28 answers a question. This happens only at an upstream of revision
-   * 2025-11-25 or earlier. `max` is how many calls may wait. `ttl` is how long a call may wait. Default: 1,000 calls, and 10 minutes.
+   * The limits for calls in which an upstream of revision 2025-11-25 or earlier has asked a client of revision 2026-07-28. The proxy keeps
+   * such a call until the client sends the answer with a new request. `max` is the most calls that the proxy keeps. `ttl` is the longest
+   * time for which it keeps a call. Default: 1,000 calls, and 10 minutes.
    */
   readonly waiting?: {
     readonly max?: number | undefined
     readonly ttl?: Duration.DurationInput | undefined
   } | undefined
   /**
-   * The options of the client that calls the upstream. The default of `timeout` is 5 minutes, and each progress notification restarts this
-   * time. The default for `initialize` and for requests of lists is 1 minute. The proxy passes on the extensions in `extensions`: tasks,
-   * and the requests and notifications that clients send.
+   * The options of the proxy's own client, which calls the upstream. The default of `timeout` is 5 minutes, and each progress notification
+   * restarts this time. The default of `timeouts` is 1 minute for `initialize` and for the requests that read lists. For each extension in
+   * `extensions`, the proxy passes on the requests and notifications that clients send. For the extension of tasks, the proxy runs calls as
+   * tasks.
    */
   readonly client?:
     | Omit<Client.Options, "checkOutputs" | "features" | "onCacheHints" | "onNotification" | "prior">
@@ -122,8 +133,9 @@ export interface Options {
 }
 
 /**
- * Serves the features of an upstream. The server starts when the upstream has listed its entries, or when the upstream could not be reached
- * within `connectTimeout`. In the second case the proxy continues to connect, and the server notifies clients when the entries arrive.
+ * Serves the features of an upstream. The server waits until the upstream has listed its entries, but not longer than the option
+ * `connectTimeout` (10 seconds by default). When the upstream could not be reached, the server starts without the entries. Then the proxy
+ * tries again to connect, and the server notifies clients when the entries arrive.
  *
  * @example
  * ```ts
@@ -149,8 +161,8 @@ export const layer = <R = never>(
   ))
 
 /**
- * Does the same as `layer`, but waits until the upstream has listed its entries, and fails when the upstream cannot be reached at the
- * start.
+ * Serves the features of an upstream, as `layer` does. But this layer always waits until the upstream has listed its entries, and fails
+ * when the first attempt to connect fails.
  *
  * @category layers
  */
@@ -179,16 +191,16 @@ const defaults = {
   }
 } as const
 
-/** The options of the application, with defaults filled in. */
+/** The options of the application, with default values for missing options. */
 interface Settings {
   readonly options: Options
   readonly name: string
   readonly connector: Connector
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
   readonly client: Client.Options
-  /** How long clients wait for the connection. */
+  /** The longest time for which calls of clients wait for the connection. */
   readonly connectTimeout: Duration.DurationInput
-  /** How long an attempt to connect may take. */
+  /** The longest duration of one attempt to connect. */
   readonly attempt: Duration.DurationInput
   readonly reconnect: Schedule.Schedule<unknown, unknown>
 }
@@ -264,7 +276,7 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
     Effect.flatMap(Effect.scope, (scope) => EffectInternals.childOf(scope, "parallel")),
     (closing, exit) => Scope.close(closing, exit)
   )
-  // The link that follows the lists counts the calls of all clients, because any call may change what the upstream lists.
+  // The shared link counts the calls of all clients, because any call may change the lists of the upstream.
   const calls = new OwnCalls()
   const listingLink = yield* ListingLink.make({
     name,
@@ -338,8 +350,8 @@ const onOpen = Effect.fnUntraced(function*(
 })
 
 /**
- * Opens the session of a client with subscriptions again, after the first wait of the schedule. This is needed because such a client may
- * only listen: then no request of the client opens the session.
+ * Opens the session for a client again after its end, if the client has subscriptions. The first attempt comes after the first wait of the
+ * schedule `reconnect`. Such a client may only listen and send no further request, so this function opens the session without a request.
  */
 const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerSessionService): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -425,7 +437,7 @@ const passExtensions = ({ extensions, forward, registry, sessions }: Self) =>
     Layer.succeed(Registry, registry)
   ))
 
-/** Reacts to what clients do outside of calls. */
+/** Handles what clients do outside of calls: the handshake, a change of the roots, a log level. */
 const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
   const { fork, links, registry, sessions } = self
   return registry.observe({
@@ -433,7 +445,8 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
     onInitialized: (session) =>
       Effect.sync(() => {
         links.begin(session)
-        // The session is opened now, because an upstream may ask for the roots of the client before its first call.
+        // Opens the client's session with the upstream now, because an upstream may ask for the roots of the client before the first call
+        // of the client.
         fork(Effect.ignore(sessions.ownLinkOf(session)))
       }),
     onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
@@ -449,7 +462,10 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
   })
 }
 
-/** Runs an effect with the shared link on a separate fiber. Does nothing when the upstream is not connected within `connectTimeout`. */
+/**
+ * Runs an effect with the shared link on a separate fiber. Runs nothing when the proxy does not connect to the upstream within
+ * `connectTimeout`.
+ */
 const whenLinked = (
   { fork, listingLink }: Self,
   use: (shared: Link.Link) => Effect.Effect<void, unknown> | undefined
@@ -458,13 +474,14 @@ const whenLinked = (
 
 const OFFERS = ["tools", "resources", "prompts", "completions"] as const
 
-/** The most characters of an upstream's instructions that are passed on. */
+/** The most characters of the upstream's instructions that clients get. */
 const MAX_INSTRUCTIONS = 65_536
 
 /**
- * Adds the capabilities and instructions of the upstream to the description of the server, until the scope closes. Before the upstream was
- * reached, the server declares the capabilities for all kinds of entries, because a client keeps the capabilities of its handshake. The
- * result is a function that gets a session with the upstream. After a call of this function the server declares what this session declares.
+ * Adds the capabilities and instructions of the upstream to the description of the server, until the scope closes. At first, before the
+ * proxy has reached the upstream, the server declares the capabilities for tools, resources, prompts and completions. The reason is that a
+ * client does not read capabilities again after its handshake. The result is a function that gets a session with the upstream. After a call
+ * of this function, the server declares the capabilities of this session.
  */
 const describing = (
   registry: RegistryService,

@@ -1,6 +1,6 @@
 /**
- * The type of an entry in the lists of an upstream: a tool, a prompt, a resource or a resource template. The functions `rename` and
- * `filter` in the options of `Proxy` get these entries.
+ * Contains the type `ProxyEntry`: a tool, a prompt, a resource or a resource template that the upstream of a proxy lists. The functions in
+ * the options `rename` and `filter` of `Proxy` get these entries.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import type { Resource, ResourceTemplate } from "@effect-mcp/core/protocol/Resou
 import type { Tool } from "@effect-mcp/core/protocol/Tools"
 
 /**
- * An entry of an upstream. `name` is the name of a tool or prompt, the URI of a resource, or the URI template of a resource template.
- * `listed` is the entry as the upstream lists it.
+ * An entry in the lists of an upstream. `name` is the name of a tool or prompt at the upstream, the URI of a resource, or the URI template
+ * of a resource template. `listed` is the entry as the upstream lists it.
  *
  * @category models
  */

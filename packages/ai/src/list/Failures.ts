@@ -1,8 +1,7 @@
 /**
- * Makes sentences for a model about a call that has failed. A sentence names the tool and says what happened. `ToolList` and
- * `ClientToolkit` give these sentences to a model. When the tool or its server has sent a failure, the model gets the text of this failure.
- * For a failure of the connection the model gets a general sentence, and only the log has the cause. The reason is that the text of a
- * transport may contain secrets, such as the last lines of a server's stderr.
+ * Makes the sentence for a model about a tool call that has failed, for `ToolList` and `ClientToolkit`. When the tool or its server has
+ * sent an error, the sentence has the text of this error. When the connection has failed, the sentence only says what happened, and the log
+ * has the cause. The text of a transport error may contain secrets, such as the last lines of a server's stderr.
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/core/ClientError"
 import { ToolRefused, UnknownEntry } from "@effect-mcp/core/GroupError"
@@ -13,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
-/** Returns the sentence about an error of a call; `undefined` for a failure that the tool declares. */
+/** Returns the sentence about an error of a call. Returns `undefined` for a failure that the definition of the tool declares. */
 export const text = (
   tool: string,
   error: unknown,

@@ -1,7 +1,7 @@
 /**
- * Makes the arguments of a call from the arguments that a model has written. When the schema of the tool does not accept the arguments and
- * their meaning is clear, `ArgumentRepair` of `@effect-mcp/core` corrects the arguments. Arguments that the schema does not name are logged
- * or refused. `ToolList` calls this module before each call. In any case the server checks the arguments that it gets.
+ * Corrects and checks the arguments that a model has written, before `ToolList` calls the tool. When the schema of the tool does not accept
+ * the arguments, but their meaning is clear, `ArgumentRepair` of `@effect-mcp/core` corrects the arguments. This module reports or refuses
+ * arguments with names that the schema does not allow. The server checks the arguments again.
  */
 import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -26,8 +26,8 @@ interface Named {
 }
 
 /**
- * Makes a function that reads the arguments of calls of one tool. When the arguments are refused, the function fails with a sentence for
- * the model.
+ * Makes a function that corrects and checks the arguments for one tool. When this module refuses the arguments, the function fails with a
+ * sentence for the model.
  */
 export const make = (
   { name, server, tool }: Named,
@@ -63,8 +63,8 @@ const prepare = (schema: JsonObject) => {
   return {
     unknownOf: ArgumentNames.make(schema),
     /**
-     * Returns the corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
-     * correction is accepted.
+     * Returns the corrected arguments. Returns `undefined` when the schema already accepts the arguments, when the schema cannot be used to
+     * check them, or when it does not accept the corrected arguments either.
      */
     mend: (args: JsonObject): ArgumentRepair.Mended | undefined => {
       if ((errorsOf(args)?.length ?? 0) === 0) return undefined

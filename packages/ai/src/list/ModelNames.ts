@@ -1,19 +1,19 @@
 /**
- * Assigns names for models to the tools of a `ToolList` and of a sampling request (`SamplingPrompt`). `ModelName` makes the names. A tool
- * keeps its name until it is no longer listed, even when other tools are added or removed.
+ * Gives each tool of a list a name that models accept, for `ToolList` and for the tools of a sampling request (`SamplingPrompt`).
+ * `ModelName` makes the names. A tool keeps its name while its server lists it, even when the server adds or removes other tools.
  */
 import * as ModelName from "../text/ModelName.js"
 
 export interface Named {
-  /** What stays the same while the tool is listed: its server, and its name at the server. */
+  /** The identity of the tool: its server, and its name at the server. */
   readonly key: string
   /** The name that the tool should have. */
   readonly wanted: string
 }
 
 /**
- * Returns the names, by the keys of the tools. A tool that has a name in `before` keeps this name. The other tools get their names in
- * order.
+ * Returns the name of each tool, by the `key` of the tool. A tool that has a name in `before` keeps this name. The other tools get their
+ * names in the order of `tools`.
  */
 export const assign = (
   tools: ReadonlyArray<Named>,

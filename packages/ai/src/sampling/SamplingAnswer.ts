@@ -1,7 +1,7 @@
 /**
- * Converts the response of a language model to the answer that a server gets, for `ModelSampling`: text, images, audio, uses of tools, and
- * the reason why the response has ended. This module cuts text beyond the limits of the server, even if the model was not configured with
- * these limits. When the model gives no response, `failure` makes the error for the server.
+ * Converts the response of a language model to the answer for the server, for `ModelSampling`. The answer has text, images, audio, uses of
+ * tools, and the reason why the response has ended. The request of the server has `maxTokens` and may have stop sequences. This module cuts
+ * the text by these limits, even if the model did not get them. When the model fails, `failure` makes the error for the server.
  */
 import type { AiError } from "@effect/ai/AiError"
 import type * as LanguageModel from "@effect/ai/LanguageModel"
@@ -94,8 +94,8 @@ const cutAtSequence = (content: ReadonlyArray<SamplingContent>, sequences: Reado
 }
 
 /**
- * Cuts a text with more than `max` tokens, because a client MUST respect `maxTokens`. The text is cut in proportion to its number of
- * tokens.
+ * Cuts a text with more than `max` tokens, because a client MUST respect `maxTokens`. The number of characters that remain is in proportion
+ * to the number of tokens.
  */
 const cutAtTokens = (content: ReadonlyArray<SamplingContent>, tokens: number | undefined, max: number): Cut => {
   if (tokens === undefined || tokens <= max || content.some(({ type }) => type !== "text")) {

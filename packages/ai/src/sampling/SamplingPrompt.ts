@@ -1,8 +1,7 @@
 /**
- * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`. Each tool gets a name that a model
- * accepts. In the model's answer, `SamplingAnswer` replaces these names by the names that the server uses. `ModelSampling` gives the prompt
- * and the toolkit to the language model. Tool results become a tool message. In `@effect/ai` a tool result is one JSON value, so the images
- * of tool results become a user message after the tool message.
+ * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`, for `ModelSampling`. Tool results
+ * become a tool message. In `@effect/ai` a tool result is one JSON value, so the images of tool results become a user message after the
+ * tool message. Each tool gets a name that models accept. `SamplingAnswer` converts these names back to the names of the server.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
@@ -29,7 +28,9 @@ import * as ToolOutput from "../ToolOutput.js"
 export interface Names {
   readonly forModel: (name: string) => string
   readonly forServer: (name: string) => string
-  /** Converts the arguments of a use of a tool to the form that the server expects. `name` is the name of the tool for the model. */
+  /**
+   * Converts the arguments that the model has written to the form that the server expects. `name` is the name of the tool for the model.
+   */
   readonly argumentsOf: (name: string, args: JsonObject) => JsonObject
 }
 

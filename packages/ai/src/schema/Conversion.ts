@@ -1,10 +1,11 @@
 /**
  * Converts a schema to the dialect of a model, or gives the reason why this is not possible. `ModelSchema`, `ToolList` and `SamplingPrompt`
- * call this module. A converted schema repeats the schemas to which the original schema refers, and a server may list many tools. So one
- * budget limits the total size of the schemas of a list. Each schema has a share of the budget that other schemas cannot take. A small
- * schema without references does not count against the budget.
+ * call this module. Where the original schema has a reference, the converted schema has a copy of another schema. So converted schemas can
+ * be large, and a server may list many tools. One budget therefore limits the total size of the converted schemas of a list. Each schema
+ * has its own share of the budget, and other schemas cannot use this share. A small schema without references does not count against the
+ * budget.
  *
- * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` keeps the rules of the dialect.
+ * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` applies the rules of the dialect.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -17,13 +18,16 @@ import * as Walk from "./Walk.js"
 export interface Converted {
   readonly schema: JsonObject
   readonly isStrict: boolean
-  /** Why a schema in the dialect `openai-strict` does not have the strict form. The text completes a sentence whose subject is the tool. */
+  /**
+   * The reason why a schema in the dialect `openai-strict` does not have the strict form. The reason completes a sentence that begins with
+   * the name of the tool.
+   */
   readonly notStrict?: string | undefined
 }
 
 /**
- * Converts a schema. `Left` is the reason why the schema has no form in the dialect. The reason completes a sentence whose subject is the
- * tool.
+ * Converts a schema. `Left` is the reason why the dialect cannot describe the schema. The reason completes a sentence that begins with the
+ * name of the tool.
  */
 export const make = (
   inputSchema: JsonObject,

@@ -1,8 +1,8 @@
 /**
- * Describes as data what the API of each model accepts in the schema of a tool's arguments: the keywords, the values of the keywords, and
- * limits. `Values` reads the value of one keyword, and `Walk` makes a schema that follows these rules; both work for every dialect.
- * `Inlining` uses the keywords of the draft 2020-12 of JSON Schema. `ToolList` uses the limits of a list. `Conversion` chooses the rules by
- * the name of the dialect.
+ * Contains the rules of each dialect. A dialect is the subset of JSON Schema that the API of a model accepts for the arguments of a tool.
+ * The rules are data: the keywords, the kinds of their values, and the limits. `Conversion` chooses the rules by the name of the dialect.
+ * `Walk` makes a schema that follows the rules, and `Values` reads the value of one keyword. `Inlining` uses the keywords of the draft
+ * 2020-12 of JSON Schema. `ToolList` uses the limits of a tool list.
  *
  * @see https://json-schema.org/draft/2020-12/schema
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas

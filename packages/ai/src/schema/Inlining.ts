@@ -1,8 +1,8 @@
 /**
- * Removes references and `allOf` from a JSON Schema, for models that do not support these keywords. A reference is replaced by the schema
- * that the reference names. A reference of a schema to itself is replaced by the type and the description of this schema. A small schema
- * with many references can become large, so a budget limits the size of the result. `Conversion` and `ModelSchema` prepare schemas with
- * this module; `ToolList` and `SamplingPrompt` make the budget.
+ * Removes references and `allOf` from a JSON Schema, for models that do not support these keywords. This module replaces each reference by
+ * the schema to which the reference points. When a schema contains a reference to itself, this module replaces the reference by the type
+ * and the description of the schema. A small schema with many references can become large, so a budget limits the size of the result.
+ * `Conversion` and `ModelSchema` prepare schemas with this module. `ToolList` and `SamplingPrompt` make the budget.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Dialects from "./Dialects.js"
@@ -18,14 +18,14 @@ const CHARACTERS_OF_PART = 50
 const MERGED_OF_PART = 10
 
 /**
- * How many parts the schemas of one list divide among themselves. A second supply of the same size is for schemas that need more than their
- * share.
+ * The most parts that the shares of all schemas of one list have together. A second supply of the same number of parts is for schemas that
+ * need more than their share.
  */
 export const MAX_TOTAL = 100_000
 
 /**
- * How many parts the schemas of one list may have. `own` is the share of each schema. `left` is what remains of the supply for schemas that
- * need more than their share.
+ * The numbers of parts that the schemas of one list may have. `own` is the share of each schema. `left` is the rest of the second supply,
+ * from which a schema takes the parts beyond its share.
  */
 export interface Budget {
   readonly own: number

@@ -1,7 +1,7 @@
 /**
- * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and describes keywords in words.
- * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. The schemas come from servers and may be invalid, so the
- * functions never throw.
+ * Reads the properties, the types and the lists of schemas in a JSON Schema. This module also merges several schemas into one, and writes
+ * the meaning of keywords into a description. The schemas come from servers and may be invalid, so the functions never throw. `Inlining`,
+ * `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
@@ -10,8 +10,8 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the
- * schema `false` is left out.
+ * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. The function leaves out
+ * a property with the schema `false`.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(
@@ -26,8 +26,8 @@ export const properties = ({ properties }: JsonObject): ReadonlyMap<string, Json
 export const types = ({ type }: JsonObject): ReadonlyArray<string> => typeof type === "string" ? [type] : strings(type)
 
 /**
- * Returns one schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword
- * comes from the first schema that has the keyword.
+ * Returns one schema for values that conform to all of the given schemas. The result has the properties and the required names of all these
+ * schemas. The value of every other keyword comes from the first schema that has the keyword.
  */
 export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   const named = new Map<string, Array<JsonObject>>()

@@ -1,18 +1,15 @@
 /**
- * Removes nulls from the arguments that a model has written. In the strict form of a schema every property is required, and a null stands
- * for a property that the model left out. `Walk` makes such schemas for exact dialects; `ModelSchema` removes the nulls from the arguments
- * of a call.
+ * Removes nulls from the arguments that a model has written. In the strict form of a schema every property is required, so a model writes
+ * null for a property that it leaves out. `Walk` makes the schemas in the strict form. `ModelSchema` calls `remove` for the arguments of a
+ * call.
  *
- * The schema must have no references; `Inlining` has replaced them.
+ * `remove` expects the original schema after `Inlining` has replaced its references.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
 
-/**
- * Returns the value without the nulls that stand for properties that the model left out. `schema` is the original schema, without
- * references.
- */
+/** Returns the value without the nulls of properties that the model left out. `schema` is the original schema, without references. */
 export const remove = (value: unknown, schema: JsonObject, known: Known = new Map()): unknown => {
   if (Array.isArray(value)) {
     const { items } = schema
@@ -43,8 +40,8 @@ interface Property {
 }
 
 /**
- * Returns the properties of a schema and of its alternatives. When several schemas describe a property, the first of these schemas is used
- * for the values inside the property.
+ * Returns the properties of a schema and of its alternatives. When several schemas describe a property, `remove` uses the first of these
+ * schemas for the values inside the property.
  */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()

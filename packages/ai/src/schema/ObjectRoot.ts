@@ -1,10 +1,10 @@
 /**
- * Makes the root of a schema an object with properties. The APIs of models refuse a whole tool list if one schema has alternatives, a
- * reference or other conditions at its root. `Conversion` and `Walk` call this module for the schemas that a model gets. The root gets the
- * properties of all alternatives, and its description says which properties belong together. The server still checks the arguments with the
- * original schema.
+ * Changes the root of a schema to an object with properties, for `Conversion` and `Walk`. A schema may have alternatives (`anyOf`), a
+ * reference or other conditions at its root. The APIs of models refuse a whole tool list if one of its schemas has them. In the result, the
+ * root has the properties of all alternatives. Its description says which properties belong together. The server still checks the arguments
+ * with the original schema.
  *
- * When the root of the input has conditions, the input must have no references and no `allOf`; `Inlining` has replaced these.
+ * When the root has conditions, call `Inlining` first: `make` expects a schema without references and without `allOf`.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { shortened } from "../text/ModelText.js"

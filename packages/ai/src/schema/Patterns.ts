@@ -1,8 +1,8 @@
 /**
- * Decides which regular expressions the API of a model accepts as a pattern. `Dialects` names the language of the patterns, and `Values`
- * reads patterns in this language. A server writes patterns in the language of ECMAScript. OpenAI compiles patterns as Python does, and
- * refuses look-around. So the dialects of OpenAI keep a pattern only if it means the same in ECMAScript and in Python, and has no
- * look-around and no reference to a group.
+ * Decides which regular expressions the API of a model accepts in a schema, for `Values`. A server writes the regular expressions of its
+ * schemas in the language of ECMAScript. The APIs of most models accept this language. OpenAI compiles regular expressions as Python does,
+ * and refuses look-around. So the dialects of OpenAI keep a regular expression only if it means the same in ECMAScript and in Python. It
+ * must also have no look-around and no reference to a group.
  */
 import * as Either from "effect/Either"
 
@@ -22,7 +22,7 @@ const isShared = (pattern: string): boolean => {
 
 const MAX_LENGTH = 10_000
 
-/** How many groups may be nested. Python recurses into groups, and fails when the nesting is too deep. */
+/** The most groups of a pattern. Python recurses into nested groups, and fails when the nesting is too deep. */
 const MAX_GROUPS = 100
 
 const ESCAPE = String.raw`\\(?:[^a-zA-Z0-9]|[bdDsSwWfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})`
@@ -36,7 +36,7 @@ const CLASS = String.raw`\[(?!\^?\])\^?(?:${ESCAPE}|[^\\\]])+\]`
  */
 const REPETITION = String.raw`\{(?!,|\d{7}|\d*,\d{7})`
 
-/** An escape, a class, the begin of a group or of a repetition, or one other character. */
+/** Matches one part of a pattern: an escape, a class, the beginning of a group or of a repetition, or another character. */
 const PART = new RegExp(String.raw`\\B|${ESCAPE}|${CLASS}|\(\?:|\((?!\?)|${REPETITION}|[^\\([{]`, "gsuy")
 
 const MEMBER = new RegExp(String.raw`${ESCAPE}|[^\\]`, "gsuy")

@@ -1,7 +1,7 @@
 /**
- * Reads and rebuilds objects and lists of JSON Schemas that come from servers, and follows references inside a schema. The functions accept
- * any value and never throw. `Inlining`, `ObjectRoot`, `Values`, `Walk` and other modules of this folder call these functions. `Keywords`
- * interprets keywords.
+ * Reads and rebuilds the objects and lists in a JSON Schema that comes from a server, and finds the target of a reference inside a schema.
+ * The functions accept any value and never throw. `Inlining`, `ObjectRoot`, `Values`, `Walk` and other modules of this folder call these
+ * functions. `Keywords` interprets keywords.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -20,8 +20,8 @@ export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonOb
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * Returns the object in `root` that a reference names by a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a reference to
- * another document, and when there is no object at the pointer.
+ * Returns the object in `root` to which a reference points. A reference is a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a
+ * reference to another document, and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined

@@ -1,7 +1,7 @@
 /**
- * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. The result is `undefined` when the value
- * breaks the rules. A value whose meaning is clear is corrected: a number that is written as text, a type in upper case, a list with some
- * valid members. `mapSchemas` reads the schemas inside a value.
+ * Reads the value of one keyword of a JSON Schema by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. When the meaning of a
+ * wrong value is clear, this module corrects the value. Examples are a number that is written as text, a type in upper case, and a list of
+ * which only some members are valid. For any other wrong value the result is `undefined`. `mapSchemas` replaces the schemas inside a value.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Dialects from "./Dialects.js"
@@ -79,7 +79,7 @@ export const schema = (value: unknown): Dialects.Schema | undefined => {
   return name === undefined ? undefined : { type: name }
 }
 
-/** Returns whether a value that breaks the rules contains any information. */
+/** Returns whether a value that breaks the rules still contains information for the model. */
 export const says = (value: unknown): boolean =>
   value !== null && value !== "" && (typeof value !== "object" || Object.keys(value).length > 0)
 

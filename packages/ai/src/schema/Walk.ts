@@ -1,9 +1,11 @@
 /**
- * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. Where this module can, it corrects a keyword, or
- * leaves the keyword out and says so in the description. Otherwise it fails and names the place in the schema. In a dialect that has only a
- * part of JSON Schema, each schema gets a type and only the keywords of this type.
+ * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. When a keyword breaks the rules, this module corrects
+ * the keyword if it can. Or it removes the keyword, and the description then says what the keyword requires. When this module can do
+ * neither, it fails and names the place in the schema. When a dialect has only a part of JSON Schema, each schema gets a type and only the
+ * keywords for this type.
  *
- * When the dialect has no references, the input must have none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
+ * When the dialect has no references, the input must not have references and its root must be an object. `Inlining` and `ObjectRoot` make
+ * such a schema.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -85,8 +87,8 @@ const NOUNS = {
 }
 
 /**
- * Converts the schema at a place. `isOptional` says whether this is the schema of a property that the model may leave out, in a dialect
- * that requires every property.
+ * Converts the schema at a place. `isOptional` is `true` for the schema of a property that the model may leave out, in a dialect that
+ * requires every property.
  */
 const visit = (walk: Walk, place: Place, isOptional = false): Dialects.Schema => {
   const { refusal, rules: { limits, subset } } = walk
@@ -159,13 +161,13 @@ const allowsNull = (schema: JsonObject): boolean =>
   Keywords.types(schema).includes("null") || schema.nullable === true || schema.const === null ||
   (Array.isArray(schema.enum) && schema.enum.includes(null))
 
-/** Returns the keywords that a schema may have whatever its type is. */
+/** Returns the keywords that a schema of any type may have. */
 const about = (subset: Dialects.Subset, schema: JsonObject): JsonObject => ({
   ...described(schema),
   ...(subset.hasNullable && schema.nullable === true ? { nullable: true } : undefined)
 })
 
-/** Returns a schema for values of one of several schemas, with the keywords `own` that hold for all of them. */
+/** Returns a schema whose alternatives are the schemas `made`. The keywords `own` apply to all alternatives. */
 const union = (subset: Dialects.Subset, own: JsonObject, made: ReadonlyArray<JsonObject>): JsonObject => {
   if (!subset.isAnyOfAlone) return { ...own, anyOf: made }
   const [first = {}, ...others] = made.flatMap((one) => "anyOf" in one ? Keywords.schemas(one.anyOf) : [one])
@@ -174,7 +176,7 @@ const union = (subset: Dialects.Subset, own: JsonObject, made: ReadonlyArray<Jso
   return others.length === 0 ? named : { anyOf: [named, ...others] }
 }
 
-/** Converts a schema with alternatives for an exact dialect, in which nothing may be beside the alternatives. */
+/** Converts a schema with alternatives for an exact dialect. In such a dialect, a schema with alternatives must not have other keywords. */
 const exactly = (
   walk: Walk,
   subset: Dialects.Subset,

@@ -1,14 +1,14 @@
 /**
- * Ranks the tools of a list by the words of a question, with the library MiniSearch. Words in the name of a tool count most, then words in
- * its title, its description and its arguments. Words are compared without their endings, and some verbs with the same meaning count as one
- * word. `ToolSearch` has one index for each list of tools.
+ * Finds the tools of a list that fit the words of a query, the best first, with the library MiniSearch. Words in the name of a tool count
+ * most, then words in its title, its description and its arguments. The index compares words without their endings, and some verbs with the
+ * same meaning count as one word. `ToolSearch` uses one index for each list of tools.
  */
 import * as Predicate from "effect/Predicate"
 import MiniSearch from "minisearch"
 import type { ModelTool } from "../ToolList.js"
 
 export interface ToolIndex {
-  /** Returns the tools that fit, the best first. */
+  /** Returns at most `limit` tools that fit the query, the best first. */
   readonly search: (query: string, limit: number) => ReadonlyArray<ModelTool>
 }
 
@@ -21,7 +21,7 @@ export const of = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
   return index
 }
 
-/** How many characters of a question, and of each text of a tool, are used. Servers and models may write texts of any length. */
+/** The most characters that the index uses of a query and of each text of a tool. Models and servers may write texts of any length. */
 const MAX_QUERY = 1000
 const MAX_TEXT = 4000
 

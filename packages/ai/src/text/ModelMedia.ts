@@ -1,9 +1,10 @@
 /**
- * Makes images and audio for a model from the various forms that servers send. A server may send base64 with line breaks or in the alphabet
- * for URLs, a data URI, or the URL of a file. The media type may have parameters or an old name. The APIs of models refuse a whole request
- * if one image is not valid base64.
+ * Converts images and audio from a server to a form that the APIs of models accept. A server may send base64 with line breaks, base64 in
+ * the alphabet for URLs, a data URI, or the URL of a file. The media type may have parameters or an old name. The APIs of models refuse a
+ * whole request if one image is not valid base64.
  *
- * `ModelText` makes texts; `ToolOutput` counts the characters and decides which media types the model reads.
+ * `ToolOutput` and `SamplingPrompt` use this module. `ToolOutput` also limits the size, and decides which media types the model reads.
+ * `ModelText` makes texts for models.
  */
 import * as Either from "effect/Either"
 

@@ -1,7 +1,8 @@
 /**
- * Makes names of tools that every known model API accepts: at most 64 letters, digits, "_" and "-". No name is twice in a list.
- * `ModelNames` uses this module for the names of a list, `ClientToolkit` checks the names of a toolkit, and `SamplingPrompt` names a tool
- * that the request does not have. `ModelText` makes other texts for models.
+ * Makes names of tools that every known model API accepts. Such a name has at most 64 characters, which are letters, digits, "_" and "-".
+ * In one list all names are different. `ModelNames` uses this module for the names of a list. `ClientToolkit` checks the names of a
+ * toolkit. `SamplingPrompt` makes the name of a tool that a message uses but the request does not list. `ModelText` makes other texts for
+ * models.
  */
 import * as Hash from "effect/Hash"
 
@@ -20,7 +21,7 @@ export const legal = (name: string): string => {
 
 /** Makes a function that converts names as `legal` does, and adds each result to `taken`. A name that is already taken gets a number. */
 export const unique = (taken: Set<string>): (wanted: string) => string => {
-  // The last number of each name, so that a list that repeats one name many times causes no long search.
+  // The last number that was added to each name. Without it, the search would be long for a list that repeats one name many times.
   const numbers = new Map<string, number>()
   return (wanted) => {
     const base = legal(wanted)

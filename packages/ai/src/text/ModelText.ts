@@ -1,6 +1,7 @@
 /**
- * Makes text for a model, of limited length and without lone surrogates (half characters). A server can send a lone surrogate, and cutting
- * a text can leave a lone surrogate. The APIs of models refuse a whole request that contains a lone surrogate.
+ * Makes text for a model. The text has a limited length and contains no lone surrogate, which is half of a character in UTF-16. A server
+ * can send a lone surrogate, or a function that cuts a text can leave a lone surrogate at the end. The APIs of models refuse a whole
+ * request that contains a lone surrogate.
  *
  * `ToolList`, `ToolOutput`, `Conversion` and `SamplingPrompt` use these functions for lists, outputs, schemas and prompts. `ModelName`
  * makes the names of tools.
@@ -11,7 +12,7 @@ const MAX_NAME = 100
 /** Returns the text with "\uFFFD" in place of each lone surrogate. */
 export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
 
-/** Returns the JSON value without lone surrogates in its names of members and in its texts. */
+/** Returns the JSON value with "\uFFFD" in place of each lone surrogate in its texts and in the names of its members. */
 export const wellFormedJson = <A>(value: A): A => {
   const text = JSON.stringify(value)
   // JSON escapes only lone surrogates, and writes whole characters unchanged.

@@ -1,7 +1,7 @@
 /**
- * Describes tools of servers for `@effect/ai`: a JSON Schema describes the parameters, and annotations of `@effect/ai` have the hints of
- * MCP. The server of the tool checks the parameters. `ClientToolkit` and `SamplingPrompt` describe tools with these functions;
- * `ServerToolkit` reads the annotations of the tools of a toolkit.
+ * Makes the schemas and annotations with which `@effect/ai` describes the tools of MCP servers. A JSON Schema describes the parameters to
+ * the model. The server of the tool checks the parameters. The title and the hints of the tool become annotations of `@effect/ai`.
+ * `ClientToolkit` and `SamplingPrompt` use these functions. `ServerToolkit` uses the table `hints` for the other direction.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -11,13 +11,13 @@ import * as Schema from "effect/Schema"
 
 const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-/** Returns a schema that accepts any object. The JSON Schema is only its description for the model. */
+/** Returns a schema that accepts any object. The model gets `inputSchema` as the description of the parameters. */
 export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
   AnyObject.annotations({ jsonSchema: inputSchema }) as typeof AnyObject
 
 /**
- * Returns the schema with a JSON Schema as its description for the model. In the strict form a model writes null for an argument that it
- * leaves out; `restore` removes these nulls.
+ * Returns `schema` with `inputSchema` as the description for the model. In the strict form a model writes null for an argument that it
+ * leaves out. Before the decoding, `restore` removes these nulls.
  */
 export const described = (
   schema: Schema.Schema<any, any>,

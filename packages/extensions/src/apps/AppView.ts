@@ -1,6 +1,7 @@
 /**
  * Declares views of MCP Apps. A view is a resource with an HTML document. A host shows this document together with the results of a tool.
- * `meta` makes the metadata in which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
+ * `make` declares a view. `meta` makes the metadata with which a tool names its view. `AppsServer` serves views and their tools.
+ * `AppsClient` reads views.
  *
  * @since 0.1.0
  */
@@ -26,8 +27,8 @@ export declare namespace AppView {
 }
 
 /**
- * The options of `make`: the description of the resource, and the metadata that hosts need to show the view. Without `csp`, a view cannot
- * send requests to any origin.
+ * The options of `make`: the options of the resource, and the metadata that hosts need to show the view. `csp` lists the origins to which
+ * the view may send requests. Without `csp`, a view cannot send requests to any origin.
  *
  * @category models
  */
@@ -36,9 +37,9 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
 }
 
 /**
- * Declares a view. The URI must begin with `ui://`; the media type is always the media type of views. `McpServer.resource` serves a view
- * with a handler that gives the document as text or bytes. Throws when `Resource.make` throws, when the URI does not begin with `ui://`,
- * and when `csp` contains a text that is not an origin.
+ * Declares a view. The URI must begin with `ui://`. `make` sets the media type of views. To serve a view, pass it to `McpServer.resource`,
+ * together with a handler that returns the document as text or bytes. Throws when the URI does not begin with `ui://`, when `csp` contains
+ * a text that is not an origin, or when `Resource.make` throws.
  *
  * @example
  * ```ts
@@ -84,8 +85,8 @@ const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
 /**
- * Makes the value of the option `meta` for a tool that has a view. The value names the view that shows the results, and says who may call
- * the tool.
+ * Makes the value of the option `meta` of `Tool.make`, for a tool that has a view. The value names the view that shows the results, and
+ * says who may call the tool.
  *
  * @category utils
  */

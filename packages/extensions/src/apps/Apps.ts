@@ -1,10 +1,10 @@
 /**
- * The types and schemas of the extension `io.modelcontextprotocol/ui` (MCP Apps). With this extension a tool names a view. A view is an
- * HTML document that a host shows together with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and
- * reads the `_meta.ui` that servers send.
+ * The types and schemas of the extension `io.modelcontextprotocol/ui` (MCP Apps). With this extension a tool can have a view. A view is an
+ * HTML document that a host shows together with the results of the tool. Tools and views have metadata of this extension in the member `ui`
+ * of their `_meta`. This module has the schemas of this metadata, and functions that read the metadata of servers.
  *
- * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views. Import the modules that the program needs. The
- * messages between a view and its host are not part of this library.
+ * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views. Import only the modules that your program needs. This
+ * library does not implement the messages between a view and its host.
  *
  * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
@@ -88,8 +88,8 @@ const urlOf = (source: string): URL | undefined => {
 }
 
 /**
- * Returns `true` for a source that is encrypted (https or wss), and whose host is not the user's machine and not in a private network.
- * `ofView` leaves out all other sources, if the option `allowPrivateOrigins` is not `true`.
+ * Returns `true` for a source with encryption (https or wss) whose host is neither the user's machine nor in a private network. `ofView`
+ * removes all other sources from the metadata, if the option `allowPrivateOrigins` is not `true`.
  *
  * @category guards
  */
@@ -100,7 +100,8 @@ export const isPublicSource = (source: string): boolean => {
 
 /**
  * One source of a content security policy: an origin such as `https://api.example.com`, or an origin with a wildcard such as
- * `https://*.example.com`. A source has no path. It contains no character with which another source or directive would begin.
+ * `https://*.example.com`. A source has no path. It does not contain spaces, commas and semicolons, so it cannot add another source or
+ * directive to the policy.
  *
  * @category schemas
  */
@@ -137,7 +138,7 @@ export const Csp = Schema.Struct({
 const permission = Schema.optional(Schema.Struct({}))
 
 /**
- * The features of the browser that a view requests. Hosts may refuse.
+ * The features of the browser that a view requests. A host can refuse them.
  *
  * @category models
  */
@@ -171,8 +172,8 @@ export const ViewUi = Schema.Struct({
 })
 
 /**
- * The extension. A client with this extension declares that it shows views. The extension needs revision 2025-06-18 or later, because tools
- * of earlier revisions have no `_meta`.
+ * The extension `io.modelcontextprotocol/ui`. A client with this extension declares that it shows views. The extension needs protocol
+ * revision 2025-06-18 or later, because tools of earlier revisions have no `_meta`.
  *
  * @category utils
  */
@@ -188,12 +189,12 @@ export const extension = Extension.declare(
   { client: { mimeTypes: [MEDIA_TYPE] } }
 )
 
-/** The key for the URI of the view in earlier drafts. Servers still send it beside `ui`. */
+/** The key of `_meta` for the URI of the view in earlier drafts of the extension. Servers still send this key beside `ui`. */
 const FLAT_KEY = "ui/resourceUri"
 
 /**
- * Returns the URI of the view of a tool exactly as the server has sent it, so the result may be any value. Returns `undefined` when the
- * tool names no view.
+ * Returns the URI of a tool's view exactly as the server has sent it. The value may be invalid and of any type. Returns `undefined` when
+ * the tool has no view.
  *
  * @category utils
  */
@@ -221,14 +222,14 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
 }
 
 /**
- * Returns whether a model may get a tool. A host MUST NOT give other tools to a model.
+ * Returns whether a model may get a tool. When the result is `false`, a host MUST NOT give the tool to a model.
  *
  * @category guards
  */
 export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
 
 /**
- * Returns whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
+ * Returns whether views of the tool's server may call the tool. When the result is `false`, a host MUST refuse a view's call of the tool.
  *
  * @category guards
  */
@@ -299,8 +300,8 @@ export interface ViewOptions {
 }
 
 /**
- * Returns the valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that
- * are not public are left out, if `allowPrivateOrigins` is not `true`.
+ * Returns the valid parts of the `_meta.ui` of a view. The function removes parts that are not valid. It also removes origins that are not
+ * public, if the option `allowPrivateOrigins` is not `true`. `leftOut` has the first ten removed parts, with the reasons.
  *
  * @category constructors
  */

@@ -1,6 +1,8 @@
 /**
- * MCP Apps for hosts. This module says which tools the model and the views may call, reads views, and calls tools for views. It also says
- * what the sandbox of a view must allow. It checks the media type, the size and the metadata of a view. The host itself shows the view.
+ * Contains the functions of MCP Apps for hosts. A view is an HTML document in which a host shows the results of a tool. `isForModel` and
+ * `isForApp` decide who may call a tool. `view` and `read` read a view from the server, and check its media type, its size and its
+ * metadata. `callTool` calls a tool for a view. `contentSecurityPolicy` and `allowAttribute` make the settings for the sandbox of a view.
+ * The host itself shows the view.
  *
  * A client that shows views needs `extension` among its `extensions`.
  *
@@ -22,29 +24,29 @@ import * as Stream from "effect/Stream"
 import * as Apps from "./Apps.js"
 
 /**
- * The extension, for the option `extensions` of a client. It declares that the client shows views.
+ * The extension, for the option `extensions` of a client. With this extension the client declares that it shows views.
  *
  * @category constants
  */
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether a model may get a tool. A host MUST NOT give other tools to a model.
+ * Returns whether a model may get a tool. When the result is `false`, a host MUST NOT give the tool to a model.
  *
  * @category guards
  */
 export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
 
 /**
- * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
+ * Returns whether views of the tool's server may call the tool. When the result is `false`, a host MUST refuse a view's call of the tool.
  *
  * @category guards
  */
 export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
 
 /**
- * A view that the client has read and checked. The server requests the origins and permissions of the view, and the host decides whether
- * the view gets them.
+ * A view that the client has read and checked. The origins (`csp`) and `permissions` are only a request of the server. The host decides
+ * whether the view gets them.
  *
  * @category models
  */
@@ -52,7 +54,10 @@ export interface View extends Apps.ViewUi {
   readonly uri: Apps.ViewUri
   /** The HTML document, which the host shows in a sandboxed frame. */
   readonly html: string
-  /** The parts of the metadata that were left out because they are not valid. Each text has the path and the reason. */
+  /**
+   * The parts of the metadata that the client has removed, because they are not valid or not allowed. Each text has the path of the part
+   * and the reason.
+   */
   readonly leftOut: ReadonlyArray<string>
 }
 
@@ -62,14 +67,15 @@ export interface View extends Apps.ViewUi {
  * @category models
  */
 export interface ViewOptions extends CallOptions, Apps.ViewOptions {
-  /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
+  /** The most characters of a document, or the most bytes of a document in base64. Reading a longer document fails. Default: 8,388,608. */
   readonly maxLength?: number | undefined
 }
 
 /**
- * Reads the view of a tool. `session` must be the session with the server of the tool. Gives `None` for a tool without a view. Fails with
- * reason `Decode` when the URI that the tool names is not the URI of a view, or when the server sends no document with the media type of
- * views. The metadata comes from the document. When the document has no metadata, the metadata comes from the list of resources.
+ * Reads the view of a tool. `session` must be the session with the server of the tool. Returns `None` for a tool without a view. Fails with
+ * reason `Decode` when the tool names a URI that is not the URI of a view. Also fails with this reason when the server's answer is not a
+ * document with the media type of views, or when the document is too long. The metadata comes from the document. When the document has no
+ * metadata, the metadata comes from the server's list of resources.
  *
  * @category utils
  */
@@ -117,7 +123,7 @@ export const read = (
 const lengthOf = (content: ResourceContents): number =>
   "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
 
-/** Returns the metadata of a view from the list of resources. This list does not have to contain all views. */
+/** Returns the metadata of a view from the list of resources; `undefined` when the list does not contain the view. */
 const listed = (session: ClientSessionService, uri: string): Effect.Effect<unknown, ClientError> =>
   session.resources.pipe(
     Stream.filter((resource) => resource.uri === uri),
@@ -130,8 +136,8 @@ const invalid = (message: string): Effect.Effect<never, TransportError> =>
   Effect.fail(new TransportError({ reason: "Decode", message }))
 
 /**
- * Calls a tool for a view of the same server. `tools` are the tools that the server lists. When `tools` has no tool with this name that
- * views may call, the function fails with `InvalidParams` and does not send the call.
+ * Calls a tool for a view of the same server. `tools` are the tools that the server lists. The function sends the call only when `tools`
+ * contains a tool with this name, and views may call this tool. Otherwise it fails with `InvalidParams`.
  *
  * @category utils
  */
@@ -149,7 +155,7 @@ const isSource = Schema.is(Apps.Source)
 
 /**
  * Returns the value of the header `Content-Security-Policy` for the document of a view. The policy allows only the origins in the metadata.
- * Texts that are not origins are left out.
+ * The function ignores texts that are not origins.
  *
  * @category utils
  */
@@ -174,7 +180,7 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
 }
 
 /**
- * Returns the value of the attribute `allow` for the frame of a view. It has the permissions that the metadata names.
+ * Returns the value of the attribute `allow` for the frame of a view. The value has the permissions in the metadata of the view.
  *
  * @category utils
  */

@@ -1,8 +1,8 @@
 /**
- * Serves the tools and views of MCP Apps. A view is an HTML document of the server. A host shows the results of a tool in this document.
- * Clients that show no views get the same results as text.
+ * Serves tools with views (MCP Apps). A view is an HTML document of the server. A host shows the results of a tool in this document.
+ * Clients without support for views get the same results, and use their text.
  *
- * The server needs `extension` among its `extensions`. `AppView` declares views; `McpServer.resource` and `McpServer.implement` can also
+ * The server needs `extension` among its `extensions`. `AppView` declares views. `McpServer.resource` and `McpServer.implement` can also
  * serve views.
  *
  * @since 0.1.0
@@ -26,8 +26,8 @@ import * as AppView from "./AppView.js"
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether the client of the request shows views. The client must have declared the extension with the media type of views, and the server
- * must have the extension.
+ * Returns whether the client of the request shows views. The result is `true` when the client has declared the extension with the media
+ * type of views, and the server has the extension among its `extensions`.
  *
  * @category guards
  */
@@ -41,7 +41,7 @@ export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect
     })
 )
 
-// With revision 2025-11-25 or earlier and without a session, the server does not know what the client has declared.
+// For a client of revision 2025-11-25 or earlier without a session, the server does not have the capabilities of the client.
 const maySupport = Effect.zipWith(
   isSupported,
   RequestContext,
@@ -57,20 +57,22 @@ const maySupport = Effect.zipWith(
 export interface Options<E = never, R = never> {
   /** The view that shows the results of the tool. */
   readonly view: AppView.AppView.Any
-  /** The HTML document of the view. With this option the server also serves the view. Default: another feature serves the view. */
+  /**
+   * The HTML document of the view. With this option, `tool` also serves the view. Without this option, another feature must serve the view.
+   */
   readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
   /**
-   * Who may call the tool: the model, the views of the server, or both. A tool with `["app"]` is visible only to clients that show views,
-   * because other clients could give the tool to their model. There is an exception. An HTTP endpoint without sessions does not know
-   * whether a client of revision 2025-11-25 or earlier shows views. So such a tool is always visible to these clients. Default: the model
-   * and the views of the server.
+   * Who may call the tool: the model, the views of the server, or both. Default: the model and the views of the server. With `["app"]` only
+   * clients that show views get the tool, because other clients could give the tool to their model. There is an exception: an HTTP endpoint
+   * without sessions does not know whether a client of revision 2025-11-25 or earlier shows views. At such an endpoint, all clients of
+   * these revisions get the tool.
    */
   readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
 }
 
 /**
- * Serves a tool with a view that shows its results. `handler` is the same handler as for `McpServer.tool`. A result should always have text
- * for the model, even if the client shows views.
+ * Serves a tool with a view that shows the results of the tool. `handler` is the same handler as for `McpServer.tool`. A result should
+ * always have text for the model, even if the client shows views.
  *
  * @example
  * ```ts
@@ -121,7 +123,7 @@ export const tool = <
     visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
   )
   if (html === undefined) return seen
-  // The type `Declared` has already excluded failures that a resource must not have.
+  // The type `Feature.Declared` has already refused an effect with failures that a resource must not have.
   const document = typeof html === "string"
     ? Effect.succeed(html)
     : html as Effect.Effect<string | Uint8Array, never, HR>

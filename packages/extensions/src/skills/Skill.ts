@@ -1,6 +1,6 @@
 /**
- * The type of a skill on a server: the front matter, and the files with their digests and sizes. This module also has the errors
- * `SkillError` and `SkillChanged`. `SkillsServer` makes and serves skills; `Skills` has the type of the entries that clients get.
+ * Contains the type of a skill on a server: the front matter, and the files with their digests and sizes. Also contains the errors
+ * `SkillError` and `SkillChanged`. `SkillsServer` makes and serves skills. `Skills` has the type of the entries that clients get.
  *
  * @see https://agentskills.io/specification
  * @since 0.1.0
@@ -18,23 +18,26 @@ import type { Frontmatter } from "./Skills.js"
 export interface SkillFile<out R = never> {
   readonly uri: string
   readonly mimeType: string
-  /** The digest and the size in the entry of the skill; `undefined` for a file whose content is generated for each client. */
+  /**
+   * The digest and the size in the entry of the skill. The member is `undefined` for a file whose content is generated each time a client
+   * reads the file.
+   */
   readonly stored: { readonly digest: string; readonly size: number } | undefined
   readonly read: Effect.Effect<Uint8Array, SkillChanged | Fails, R>
 }
 
 /**
- * A skill whose files require `R` to be read.
+ * A skill on a server. `R` are the services that the server needs to read the files.
  *
  * @category models
  */
 export interface Skill<out R = never> {
-  /** The URI of its `SKILL.md`. */
+  /** The URI of the skill's `SKILL.md`. */
   readonly uri: string
   readonly frontmatter: Frontmatter
   /**
-   * The files of the skill, without the files of other skills in directories below this skill. The entry that clients get also has the
-   * files of these other skills.
+   * The files of the skill. A directory below the skill can be another skill; its files are not in this list. But the entry that clients
+   * get also has the files of the other skill.
    */
   readonly files: ReadonlyArray<SkillFile<R>>
   /** The URIs of directories of the skill that contain no file. */
@@ -42,7 +45,7 @@ export interface Skill<out R = never> {
 }
 
 /**
- * A skill that the server cannot serve. The message names the file, and the line in the file if the line is known.
+ * The error of a skill that the server cannot serve. The message names the file, and the line in the file if the line is known.
  *
  * @category errors
  */
@@ -58,7 +61,7 @@ export class SkillError extends Data.TaggedError("SkillError")<{
 }
 
 /**
- * A file has changed since the server computed its digest. The client gets an error and no content.
+ * The error of a file that has changed since the server computed its digest. The client gets an error instead of the content.
  *
  * @category errors
  */

@@ -1,9 +1,9 @@
 /**
  * The types and schemas of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model.
- * A server lists skills. For each skill the list has an entry with the digest and the size of each file. A client reads the files as
- * resources.
+ * A server lists its skills. In the list, each skill has an entry with the digest and the size of each file of the skill. A client reads
+ * the files as resources.
  *
- * `SkillsServer` serves skills; `SkillsClient` reads and verifies skills. Import only the module that your program needs.
+ * `SkillsServer` serves skills. `SkillsClient` reads and verifies skills. Import only the module that your program needs.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -21,7 +21,7 @@ const Uri = Resource.fields.uri
 export interface SkillResource extends Schema.Schema.Type<typeof SkillResource> {}
 
 /**
- * A file of a skill.
+ * A file in the entry of a skill.
  *
  * @category schemas
  */
@@ -37,7 +37,7 @@ export const SkillResource = Schema.Struct({
 export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
 
 /**
- * The YAML at the beginning of `SKILL.md`, as JSON. The JSON has all members that the author wrote.
+ * The front matter, which is the YAML at the beginning of `SKILL.md`, as JSON. The JSON has all fields that the author has written.
  *
  * @category schemas
  */
@@ -50,15 +50,18 @@ export const Frontmatter = Schema.Struct(
 export interface Skill extends Schema.Schema.Type<typeof Skill> {}
 
 /**
- * The entry of a skill.
+ * The entry of a skill in the answers to `skills/list` and `skills/get`.
  *
  * @category schemas
  */
 export const Skill = Schema.Struct({
-  /** The URI of its `SKILL.md`. */
+  /** The URI of the skill's `SKILL.md`. */
   uri: Uri,
   frontmatter: Frontmatter,
-  /** All files of the skill, with `SKILL.md`; `dynamic` for a skill with generated content, which has no digests. */
+  /**
+   * All files of the skill, including `SKILL.md`. The value is `dynamic` for a skill with generated content, because such content has no
+   * digest.
+   */
   resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
 })
 
@@ -71,7 +74,7 @@ const hintFields = {
 const UriParams = { uri: Uri, ...Meta.request }
 
 /**
- * The extension. The settings of a server declare whether it lists directories.
+ * The extension `io.modelcontextprotocol/skills`. In its settings a server declares whether it answers `resources/directory/read`.
  *
  * @category constants
  */
@@ -111,14 +114,14 @@ export const extension = Extension.make("io.modelcontextprotocol/skills", {
 export const FILE = "SKILL.md"
 
 /**
- * The media type of a directory among resources.
+ * The media type of a directory in the answer to `resources/directory/read`.
  *
  * @category constants
  */
 export const DIRECTORY = "inode/directory"
 
 /**
- * The greatest size of a skill that every client must accept. A server should not serve larger skills.
+ * The sizes of skills that every client must accept: at most 512 files and 16 MiB. Clients may refuse larger skills.
  *
  * @category constants
  */

@@ -1,7 +1,8 @@
 /**
  * Lists the skills of a server, loads a skill, and reads the files of the skill. Before the application gets the content of a file, this
- * module compares the content with the digest and the size in the entry of the skill (`SkillCheck`, `SkillRefused`). The client reads only
- * files that the application requests. It always reads them from the server of the session, whatever their URIs are.
+ * module compares the content with the digest and the size in the entry of the skill (`SkillCheck`, `SkillRefused`). The client reads a
+ * file only when the application requests it. The client always reads files from the server of the session, even if a URI names another
+ * host.
  *
  * A digest only shows that the content of a file belongs to an entry. It does not show that the server can be trusted. The text of a skill
  * comes from the server, not from the application.
@@ -43,17 +44,21 @@ export const extension: typeof Skills.extension = Skills.extension
  * @category models
  */
 export interface Options {
-  /** How many files a skill may have. Default: 512. The specification requires that every client accepts this number. */
+  /**
+   * The most files of a skill. The client refuses a skill with more files. Default: 512, which is the number that the specification
+   * requires clients to accept.
+   */
   readonly maxFiles?: number | undefined
   /**
-   * How many bytes the files of a skill may have together. Default: 16 MiB. The specification requires that every client accepts this size.
+   * The most bytes that all files of a skill have together. The client refuses a larger skill. Default: 16 MiB, which is the size that the
+   * specification requires clients to accept.
    */
   readonly maxBytes?: number | undefined
-  /** How many characters the front matter of a `SKILL.md` may have. Default: 16,384. */
+  /** The most characters of the front matter of a `SKILL.md`. Default: 16,384. */
   readonly maxFrontMatter?: number | undefined
   /**
-   * Whether `load` accepts skills with generated content. The client can verify only the front matter of such a skill. With `false`, `load`
-   * fails with reason `Dynamic`. Default: false.
+   * Whether `load` accepts skills with generated content. The entry of such a skill has no digests, so the client can verify only the front
+   * matter. With `false`, `load` of such a skill fails with reason `Dynamic`. Default: false.
    */
   readonly allowDynamic?: boolean | undefined
 }
@@ -78,7 +83,7 @@ export interface SkillFile {
  */
 export interface SkillContent {
   readonly uri: string
-  /** The media type that the server has sent; `undefined` when it sent none. */
+  /** The media type that the server has sent; `undefined` when the server has not sent a media type. */
   readonly mimeType: string | undefined
   readonly bytes: Uint8Array
   /** The text of the file; `None` when the bytes are not UTF-8. */
@@ -86,7 +91,7 @@ export interface SkillContent {
 }
 
 /**
- * A skill whose `SKILL.md` was read and verified. `files` are the files in the entry that was passed to `load`.
+ * A skill that `load` returns. The client has read and verified its `SKILL.md`.
  *
  * @category models
  */
@@ -94,12 +99,12 @@ export interface LoadedSkill {
   readonly entry: Skills.Skill
   /** The text of `SKILL.md` without its front matter. */
   readonly instructions: string
-  /** The files of the skill. The list is empty when the content of the skill is generated. */
+  /** The files in the entry of the skill. The list is empty when the content of the skill is generated. */
   readonly files: ReadonlyArray<SkillFile>
   /**
    * Reads a file. `path` is the path relative to the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when
-   * the entry does not have the file, or when the content differs from the entry. In the second case the file may have changed: `get` gives
-   * the present entry.
+   * the entry does not have the file, or when the content differs from the entry. When the content differs, the file may have changed on
+   * the server. Then call `get` for the present entry.
    */
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
@@ -111,8 +116,8 @@ export interface LoadedSkill {
  */
 export interface SkillsService {
   /**
-   * The entries of the skills that the server lists, page after page. A server may have more skills than it lists. Entries that break a
-   * rule of the extension are left out, and a warning is logged. For such an entry `get` fails with the reason.
+   * The entries of the skills that the server lists. A server may have skills that it does not list. The stream skips entries that break a
+   * rule of the extension, and logs a warning for each. For such an entry `get` fails with the reason.
    */
   readonly list: Stream.Stream<Skills.Skill, ClientError>
   /** Gets the present entry of a skill, by the URI of its `SKILL.md`. */
@@ -123,17 +128,18 @@ export interface SkillsService {
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
-   * Lists the files and directories that are directly in a directory at this time. `uri` is the URI of the directory, without a slash at
-   * the end. A listed file belongs to a skill only if the entry of the skill has this file. Fails with `NotNegotiated` when the server does
-   * not list directories, and with `SkillRefused` when the server lists a resource that is not in the directory.
+   * Lists the files and directories that are directly in a directory, at the time of the call. `uri` is the URI of the directory, without a
+   * slash at the end. A listed file belongs to a skill only if the entry of the skill has this file. Fails with `NotNegotiated` when the
+   * server does not list directories, and with `SkillRefused` when the server lists a resource that is not in the directory.
    */
   readonly readDirectory: (uri: string) => Stream.Stream<Resources.Resource, ClientError | SkillRefused>
 }
 
 /**
- * Returns an id of the content of a skill. The id changes when a file is added, removed or changed. So with this id an application can
- * remember that the user has approved exactly this content. Store the id together with the name that the application gives to the server.
- * Returns `None` for a skill with generated content, because a user cannot approve such content in advance.
+ * Returns an id of the content of a skill. The id is different when a file of the skill was added, removed or changed. An application can
+ * store the id when the user approves the skill, and ask the user again when the id is different. Store the id together with the
+ * application's own name for the server. Returns `None` for a skill with generated content, because a user cannot approve such content in
+ * advance.
  *
  * @category utils
  */
@@ -152,7 +158,7 @@ interface Self {
 }
 
 /**
- * Makes the functions for the skills of the server of a session. The client needs `extension` among its `extensions`.
+ * Makes the functions that list, load and read the skills of a session's server. The client needs `extension` among its `extensions`.
  *
  * @example
  * ```ts
@@ -208,7 +214,7 @@ const list = (self: Self): Stream.Stream<Skills.Skill, ClientError> =>
 
 const page = ({ session }: Self, cursor: string | undefined) =>
   Effect.flatMap(
-    // The method is requested by its name, without a schema, so that one invalid entry does not make the whole page invalid.
+    // The request has no schema for the result, so that one invalid entry does not make the whole page invalid.
     session.request(methods.list.name, cursor === undefined ? {} : { cursor }),
     ({ nextCursor, skills }): Effect.Effect<Page, ClientError> =>
       Array.isArray(skills) && (nextCursor === undefined || typeof nextCursor === "string")
@@ -245,7 +251,7 @@ interface Loaded extends Self {
   readonly root: string
   /** The files in the entry of the skill, by their URIs; `undefined` when the content is generated. */
   readonly byUri: ReadonlyMap<string, Skills.SkillResource> | undefined
-  /** How many bytes of generated content may still be read. */
+  /** The number of bytes of generated content that the client may still read. */
   readonly remaining: Ref.Ref<number>
 }
 
@@ -319,7 +325,7 @@ const readPath = Effect.fnUntraced(function*(
 const readFile = (skill: Loaded, uri: string, call: CallOptions | undefined) =>
   skill.byUri === undefined ? unverified(skill, uri, call) : verified(skill, skill.byUri.get(uri)!, call)
 
-/** Reads a file without a digest. The bytes of all such files count against `maxBytes`. */
+/** Reads a file without a digest. The bytes of all files that this function reads for a skill count against `maxBytes`. */
 const unverified = (skill: Loaded, uri: string, call: CallOptions | undefined) =>
   Effect.flatMap(Ref.get(skill.remaining), (max) =>
     Effect.tap(

@@ -1,6 +1,7 @@
 /**
- * Serves skills, which are directories with instructions and files for a model. Skills come from the disk or are defined in code.
- * Clients list skills with the digests and sizes of their files, and read the files as resources when a model needs them.
+ * Serves skills. A skill is a directory with instructions and other files for a model. `fromDirectory` reads skills from the disk,
+ * `fromFiles` takes files in memory, and `make` defines a skill in code. Clients list the skills with the digests and sizes of their files.
+ * When a model needs a file, the client reads the file as a resource.
  *
  * A server needs `layer` among its features and `extension` among its `extensions`.
  *
@@ -31,7 +32,8 @@ import { type Skill, SkillError } from "./Skill.js"
 import * as Skills from "./Skills.js"
 
 /**
- * The extension, for the option `extensions` of a server. It declares that the server lists directories.
+ * The extension, for the option `extensions` of a server. With this extension the server declares that it answers
+ * `resources/directory/read`.
  *
  * @category constants
  */
@@ -40,16 +42,17 @@ export const extension: typeof Skills.extension = Extension.declare(Skills.exten
 })
 
 /**
- * The limits of skills. Clients may refuse a skill that exceeds the defaults of `maxFiles` and `maxBytes`.
+ * The limits of the skills that the server makes. When a skill is larger than the defaults of `maxFiles` and `maxBytes`, clients may refuse
+ * the skill.
  *
  * @category models
  */
 export interface Limits {
-  /** How many files a skill may have, including the files of skills in directories below it. Default: 512. */
+  /** The most files of a skill, including the files of other skills in directories below the skill. Default: 512. */
   readonly maxFiles?: number | undefined
-  /** How many bytes the files of a skill may have together. Default: 16 MiB. */
+  /** The most bytes that all files of a skill have together. Default: 16 MiB. */
   readonly maxBytes?: number | undefined
-  /** How many skills one call of `fromDirectory` or `fromFiles` may find. Default: 1,000. */
+  /** The most skills in one directory or in one set of files. When there are more, `fromDirectory` or `fromFiles` fails. Default: 1,000. */
   readonly maxSkills?: number | undefined
 }
 
@@ -77,7 +80,10 @@ export interface DirectoryOptions extends FilesOptions {
    * because programs trust such files. Default: false.
    */
   readonly dotfiles?: boolean | undefined
-  /** How many files and directories the directory may contain, including files and directories that belong to no skill. Default: 10,000. */
+  /**
+   * The most files and directories that the directory contains at any depth, including files and directories that belong to no skill. When
+   * there are more, `fromDirectory` fails. Default: 10,000.
+   */
   readonly maxEntries?: number | undefined
 }
 
@@ -115,14 +121,15 @@ const servable = (
 
 /**
  * Reads the skills in a directory. A skill is a directory that contains a `SKILL.md`: the given directory itself, or a directory at any
- * depth below. The names of the directories become the path in the URI of the skill, and the last name must be the `name` in the front
- * matter.
+ * depth below. The path of the directory becomes the path in the URI of the skill. The name of the directory must be the `name` in the
+ * front matter of the skill.
  *
- * The server does not serve targets of links, special files, and files outside of skills. Each time a client reads a file, the server reads
- * the file from the disk, and compares the content with the digest in the entry of the skill.
+ * The server does not follow links, and does not serve special files (such as sockets) and files outside of skills. Each time a client
+ * reads a file, the server reads the file from the disk, and compares the content with the digest in the entry of the skill.
  *
- * A skill that clients would refuse is left out. Then a warning is logged with the file, the line in the front matter, and the reason. The
- * effect fails with a `SkillError` when the directory cannot be read, or has too many entries or skills.
+ * The result does not contain a skill that clients would refuse. For each such skill, the function logs a warning with the file, the line
+ * in the front matter, and the reason. The effect fails with a `SkillError` when the directory cannot be read, or when it has too many
+ * entries, levels or skills.
  *
  * @category constructors
  */
@@ -153,8 +160,9 @@ export const fromDirectory = (
 
 /**
  * Makes skills from files that are part of your program, for example files that a bundler has included. The keys of `files` are paths such
- * as `refunds/SKILL.md`; the values are the contents of the files. As with `fromDirectory`, skills that clients would refuse are left out,
- * and the effect may fail.
+ * as `refunds/SKILL.md`. The values are the contents of the files. The result does not contain a skill that clients would refuse, and the
+ * function logs a warning for each such skill. The effect fails with a `SkillError` when there are too many skills, or when a `SKILL.md` is
+ * not in a directory.
  *
  * @category constructors
  */
@@ -173,7 +181,7 @@ export const fromFiles = (
   )
 
 /**
- * The content of a file, or an effect that makes the content for each client that reads the file.
+ * The content of a file, or an effect that generates the content. The server runs the effect each time a client reads the file.
  *
  * @category models
  */
@@ -190,7 +198,7 @@ export interface Options<
   Instructions extends Content = Content,
   Files extends Readonly<Record<string, Content>> = Readonly<Record<string, Content>>
 > extends Limits {
-  /** What the skill does and when to use it, for the model that chooses among skills: at most 1,024 characters. */
+  /** A text that says what the skill does and when to use it. Models choose a skill by this text. It may have at most 1,024 characters. */
   readonly description: string
   /** The Markdown that the model reads when it uses the skill. */
   readonly instructions: Instructions
@@ -204,8 +212,8 @@ export interface Options<
  * Makes a skill that is defined in code. The last name in `path` is the name of the skill. The names before the last name group skills, as
  * in `acme/billing/refunds`.
  *
- * When the content of a file is an effect, the entry of the skill has no digests. Many clients refuse such a skill. The effect may require
- * the same services as a handler of a resource.
+ * When the content of a file is an effect, clients cannot verify the skill, because its entry has no digests. Many clients refuse such a
+ * skill. The effect may require the same services as a handler of a resource.
  *
  * @example
  * ```ts
@@ -277,9 +285,9 @@ const generated = <R>(
 })
 
 /**
- * Makes a stream with an element after changes in a directory, for the option `reload` of `layer`. The element comes when nothing has
- * changed for the time `debounce`. The default of `debounce` is 200 milliseconds. When the directory cannot be watched, a warning is logged
- * and the stream ends.
+ * Makes a stream for the option `reload` of `layer`. The stream has an element after changes in a directory. It waits with the element
+ * until nothing has changed for the time `debounce`. Default of `debounce`: 200 milliseconds. When the directory cannot be watched, the
+ * stream logs a warning and ends.
  *
  * @category utils
  */
@@ -300,14 +308,17 @@ export const watch = (
  * @category models
  */
 export interface LayerOptions<out R = never> {
-  /** How long clients of revision 2026-07-28 or later may cache entries and files. Default: the option `cache` of the server. */
+  /** The time for which clients of revision 2026-07-28 or later may cache entries and files. Default: the option `cache` of the server. */
   readonly cache?: CacheHints.CacheOptions | undefined
-  /** How many entries a page of `skills/list` has. One entry can have 512 files, so a page can be large. Default: 100. */
+  /**
+   * The most entries of one page of `skills/list`, and of one page of a directory. One entry can have 512 files, so a page can be large.
+   * Default: 100.
+   */
   readonly pageSize?: number | undefined
   /**
-   * A stream of reasons to read the skills again. After each element the server reads the skills, and notifies clients when resources have
-   * changed. When this fails, the server logs the error and keeps the present skills. Default: the server reads the skills again only when
-   * a client reads a file that has changed.
+   * A stream that tells the server when to read the skills again. After each element the server reads the skills, and notifies clients when
+   * resources have changed. When the skills cannot be read, the server logs the error and keeps the present skills. The server also reads
+   * the skills again when a client reads a file that has changed on the disk. Default: no stream.
    */
   readonly reload?: Stream.Stream<unknown, never, R> | undefined
 }
@@ -332,7 +343,7 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     const registry = yield* Registry
     const context = yield* Effect.context<any>()
     const hints = CacheHints.toHints(options.cache)
-    // While the skills are being read, at most one further request to read them waits, because one further reading is enough.
+    // While the layer reads the skills, the queue keeps at most one request to read them again, because one further reading is enough.
     const noticed = yield* Queue.sliding<void>(1)
     const replace = yield* SkillRegistration.make({
       registry,

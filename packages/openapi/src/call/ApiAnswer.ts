@@ -1,7 +1,7 @@
 /**
- * Turns the answer of an HTTP API into the result of a tool, for `OpenApi`. The result has JSON, text, an image or audio. When the status
- * is not a success, the result is an error with a sentence about the status and the text of the API. This module reads the body of an
- * answer only up to a limit.
+ * Converts the answer of an HTTP API to the result of a tool, for `OpenApi`. The result has JSON, text, an image or audio. For a status
+ * that is not a success (2xx), the result is an error with a sentence about the status and the text of the answer. This module reads the
+ * body of an answer only up to the limit of the option `maxBytes`.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -13,7 +13,7 @@ import * as ForeignJson from "../document/ForeignJson.js"
 import { isJson } from "../document/Operations.js"
 import * as ErrorMessage from "./ErrorMessage.js"
 
-/** A JSON value with its text, or a finished result. */
+/** The JSON value of an answer with its text, or the result of the tool for an answer that is not JSON. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
 
 const MAX_DETAIL = 2_000
@@ -56,7 +56,9 @@ export const read = (
 
 export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
 
-/** Returns the error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
+/**
+ * Returns the error result for an answer that does not conform to the document. The result contains the text of the answer for the model.
+ */
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
@@ -65,7 +67,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     let bytes = new Uint8Array(0)
     let size = 0
     let isCut = false
-    // The bytes are copied to one array. As a separate object, a piece of one byte would take about a hundred bytes.
+    // Copies the bytes to one array. If each piece stayed a separate object, a piece of one byte would take about a hundred bytes.
     const add = (piece: Uint8Array): boolean => {
       const end = Math.min(size + piece.length, maxBytes)
       isCut = end < size + piece.length
@@ -120,8 +122,8 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /**
- * Returns the details for the model when the status is not a success. The details are the `message` of the error, if the body does not
- * contain this message, and then the text of the body. HTML pages are left out.
+ * Returns the details for the model when the status is not a success. The details are the text of the body, except for an HTML page. When
+ * an API in this process has failed with an error whose `message` is not in the body, the details begin with this message.
  */
 const detailOf = (mediaType: string, bytes: Uint8Array, message: string | undefined): string => {
   const { detail, words } = textOf(mediaType, bytes)

@@ -1,6 +1,7 @@
 /**
- * Passes the message of an error to the model, for an API that runs in this process. The schema of an error does not encode the `message`
- * of the error. So `HttpApiTools` stores the message when a request fails, and `ApiAnswer` shows this message to the model.
+ * Passes the `message` of an error from an API that runs in this process to the model. The API encodes an error by its schema, and the
+ * `message` of an error class is not part of this schema. So `HttpApiTools` stores the message when a request fails, and `ApiAnswer` adds
+ * the message to the result for the model.
  */
 import * as OwnMessage from "@effect-mcp/core/unstable/definition/OwnMessage"
 import * as Context from "effect/Context"
@@ -13,11 +14,11 @@ class ErrorMessage extends Context.Tag("@effect-mcp/openapi/call/ErrorMessage")<
   Ref.Ref<string | undefined>
 >() {}
 
-/** Provides the service that stores the message of one call. */
+/** Provides a call with the service that stores its message. */
 export const keeping = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, ErrorMessage>> =>
   Effect.provideServiceEffect(call, ErrorMessage, Ref.make<string | undefined>(undefined))
 
-/** Stores the message of the error when the app fails, if the error class defines a message. */
+/** When the app fails, stores the message of the error, if the error class defines a message. */
 export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.tapError(
     app,
@@ -26,7 +27,7 @@ export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A,
         Option.isSome(place) ? Ref.set(place.value, OwnMessage.of(error)) : Effect.void)
   )
 
-/** Gives the message that was stored last; `undefined` when no message was stored. */
+/** Returns the last stored message of the call; `undefined` when no message was stored. */
 export const current: Effect.Effect<string | undefined> = Effect.flatMap(
   Effect.serviceOption(ErrorMessage),
   (place) => Option.isSome(place) ? Ref.get(place.value) : Effect.succeed(undefined)

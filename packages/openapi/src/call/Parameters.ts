@@ -1,13 +1,14 @@
 /**
- * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded. So a "/" in
- * a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
+ * Writes the values of parameters as text, in the styles of OpenAPI, for `Request`. This module percent-encodes values in a path, a query
+ * or a cookie. So a "/" in the value of a path parameter does not begin a new segment, and an "&" in the value of a query parameter does
+ * not begin a new parameter.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
 import * as ForeignJson from "../document/ForeignJson.js"
 import type { Parameter } from "../document/Operations.js"
 
-/** Percent-encodes a text. A model may write a lone surrogate, which cannot be encoded. The function replaces it. */
+/** Percent-encodes a text. First replaces lone surrogates, which a model may write and which cannot be encoded. */
 export const encode = (text: string): string =>
   encodeURIComponent(ForeignJson.wellFormed(text)).replace(
     /[!'()*]/g,

@@ -1,7 +1,7 @@
 /**
- * Makes the HTTP request of a call, for `OpenApi`. It puts the arguments of a tool into the path, the query, the headers, the cookies and
- * the body. The arguments cannot change the server or the operation. The URL keeps the origin and the path of the base URL, and a segment
- * of the path must not be "." or "..". `Parameters` writes the values as text.
+ * Makes the HTTP request for a call of a tool, for `OpenApi`. The arguments of the call become parts of the path, the query, the headers,
+ * the cookies and the body. `Parameters` writes their values as text. The arguments cannot change the server or the operation: the URL
+ * always begins with the origin and the path of the base URL, and this module refuses "." and ".." as a segment of the path.
  */
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpBodies from "@effect/platform/HttpBody"
@@ -56,7 +56,7 @@ export const make = (
       : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema ?? {}))
   })
 
-/** Makes the same request to another URL, for a redirect within the origin. */
+/** Returns the same request with another URL, for a redirect to the same origin. */
 export const moved = (request: HttpClientRequest.HttpClientRequest, to: URL): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setUrl(request, to.href)
 

@@ -1,6 +1,7 @@
 /**
- * Registers the tools of a document as features of a server, for `OpenApi` and `HttpApiTools`. `OpenApi` makes the tools, and the argument
- * `call` says how a tool is called. Operations that cannot become tools are left out, and a warning is logged for each.
+ * Makes the layer that registers the tools of a document with a server, for `OpenApi` and `HttpApiTools`. `OpenApi` makes the tools from
+ * the document. The argument `call` makes the handler of each tool. For each operation that cannot become a tool, this module logs a
+ * warning.
  */
 import type * as Feature from "@effect-mcp/core/Feature"
 import * as McpServer from "@effect-mcp/core/McpServer"

@@ -1,7 +1,7 @@
 /**
- * Reads the structure of an OpenAPI document: the version, parts with their JSON pointers, local references, and the URL of the server. The
- * functions throw an `OpenApiError` for a part that cannot be read. `attempt` catches this error, so that a broken part affects only its
- * operation. `Operations` and `Schemas` interpret the parts.
+ * Reads the structure of an OpenAPI document: the version, the parts with their JSON pointers, the targets of references, and the URL of
+ * the server. The functions throw an `OpenApiError` for a part that cannot be read. `attempt` catches this error, so that a part that
+ * cannot be read affects only its operation. `Operations` and `Schemas` interpret the parts.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -10,7 +10,10 @@ import * as ForeignJson from "./ForeignJson.js"
 
 export interface Document {
   readonly root: JsonObject
-  /** Whether the version is 3.0. Its schemas are a dialect of JSON Schema; from version 3.1 on they are JSON Schema. */
+  /**
+   * Whether the version of the document is 3.0. In version 3.0 the schemas are a dialect of JSON Schema. From version 3.1 on, the schemas
+   * are JSON Schema.
+   */
   readonly isOld: boolean
 }
 
@@ -25,15 +28,15 @@ export const refuse = (pointer: string, problem: string): never => {
 }
 
 /**
- * Returns the result of a function that reads a part. `Left` is the `OpenApiError` that the function has thrown. Any other error is thrown
- * again.
+ * Runs a function that reads a part, and returns its result. `Left` is the `OpenApiError` that the function has thrown. Throws any other
+ * error again.
  */
 export const attempt = <A>(pointer: string, read: () => A): Either.Either<A, OpenApiError> =>
   Either.try({
     try: read,
     catch: (cause) => {
       if (cause instanceof OpenApiError) return cause
-      // The functions recurse into the document, and this document is nested too deeply for the stack.
+      // The functions recurse into the document. This error means that the document is nested too deeply for the stack.
       if (cause instanceof RangeError && /call stack/.test(cause.message)) {
         return new OpenApiError({ pointer, problem: "is nested too deeply" })
       }
@@ -63,7 +66,7 @@ export const make = (root: unknown): Document => {
 
 export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** Returns a member of a part; `undefined` when it is missing. Throws when the member is not an object. */
+/** Returns a member of a part; `undefined` when the part does not have the member. Throws when the member is not an object. */
 export const member = ({ pointer, value }: Part, name: string): Part | undefined => {
   const inner = value[name]
   if (inner === undefined) return undefined
@@ -94,8 +97,8 @@ export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<
 const MAX_REFERENCES = 100
 
 /**
- * Returns the part itself. When the part is a reference, returns the part to which the references lead. Throws after `MAX_REFERENCES`
- * references.
+ * Returns the target of a part that is a reference, and any other part itself. When the target is again a reference, follows this
+ * reference, too. Throws after `MAX_REFERENCES` references.
  */
 export const resolve = (document: Document, at: Part): Part => {
   let found = at
@@ -106,7 +109,7 @@ export const resolve = (document: Document, at: Part): Part => {
   return found
 }
 
-/** Returns the part that a reference names. `pointer` is the place of the reference. */
+/** Returns the part to which a reference points. `pointer` is the JSON pointer of the part with the reference. */
 export const lookUp = ({ root }: Document, reference: unknown, pointer: string): Part => {
   if (typeof reference !== "string") {
     return refuse(`${pointer}/$ref`, `must be a string${typeof reference === "number" ? `, and is ${reference}` : ""}`)
@@ -129,8 +132,8 @@ export const text = (value: unknown): string | undefined =>
 export const shown = (value: string): string => JSON.stringify(value.slice(0, 200))
 
 /**
- * Returns the base URL of requests. This is the option `baseUrl`, or else the server `own` of the operation, or else the first server of
- * the document.
+ * Returns the base URL of requests. This is the option `baseUrl` (`given`). Without this option it is the URL of the operation's own server
+ * (`own`), and otherwise the URL of the first server of the document.
  */
 export const baseOf = (document: Document, given: string | undefined, own?: Part | undefined): URL => {
   if (given !== undefined) return checkedUrl(given, "", "the option \"baseUrl\"")

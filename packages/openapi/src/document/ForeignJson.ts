@@ -1,7 +1,7 @@
 /**
- * Functions for JSON values that may be invalid: an OpenAPI document, or the answer of an API. `Operations`, `Schemas` and `Request` use
- * these functions to read and rebuild objects and lists, and to follow references inside a document. `ApiAnswer` uses them to shorten texts
- * for a model. The functions accept any value and never throw. `Document` refuses documents that are not valid.
+ * Contains functions for JSON values from outside: an OpenAPI document, or the answer of an API. The functions read and rebuild objects and
+ * lists, find the target of a reference, and shorten texts for a model. They accept any value and never throw. `Operations`, `Schemas`,
+ * `Request` and `ApiAnswer` use these functions. `Document` checks the structure of a document.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -28,8 +28,8 @@ export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonOb
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * Returns the object in `root` that a reference names by a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a reference to
- * another document, and when there is no object at the pointer.
+ * Returns the object in `root` to which a reference points. A reference is a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a
+ * reference to another document, and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined

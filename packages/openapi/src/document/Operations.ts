@@ -1,7 +1,7 @@
 /**
- * Reads the operations of an OpenAPI document: their parameters, request bodies, schemas of answers, descriptions and hints. Each parameter
- * and each body gets a name as an argument of the tool. `Schemas` converts schemas, `Parameters` and `Request` make the requests,
- * `ApiAnswer` reads the answers, and `OpenApi` makes the tools.
+ * Reads the operations of an OpenAPI document, for `OpenApi`. An operation has parameters, a request body, schemas of its answers, a
+ * description and hints. Each parameter and each body gets a name as an argument of the tool. `Schemas` converts the schemas. `Request`
+ * makes the requests of calls, and `ApiAnswer` reads the answers.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
@@ -26,7 +26,7 @@ export interface Parameter {
   readonly in: Location
   readonly style: string
   readonly explode: boolean
-  /** Whether the value is sent as JSON text. */
+  /** Whether the request contains the value as JSON text. */
   readonly isJson: boolean
 }
 
@@ -39,7 +39,8 @@ export interface Body {
 }
 
 /**
- * An operation before its parts are read. It has the members by which applications choose operations, and the parts that `reader` reads.
+ * An operation as `find` returns it. It has the members that the options `name` and `tags` need, and the parts of the document that
+ * `reader` reads later.
  */
 export interface OperationObject {
   readonly method: Method
@@ -51,7 +52,7 @@ export interface OperationObject {
   readonly at: Document.Part
 }
 
-/** A parameter or the body, as the option `parameter` of `OpenApi` gets it. */
+/** A parameter, or the body, of an operation. The option `parameter` of `OpenApi` gets these data. */
 export interface Argument {
   /** The name of the tool's argument. */
   readonly argument: string
@@ -71,13 +72,16 @@ export interface Operation {
   readonly annotations: ToolAnnotations
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Body | undefined
-  /** The schema of the arguments; `undefined` when this schema would be too long. */
+  /** The schema of the tool's arguments; `undefined` when this schema would be too long. */
   readonly inputSchema: JsonObject | undefined
-  /** The schema of the answer. It is `undefined` when a successful answer cannot be JSON, or has no schema. */
+  /**
+   * The schema of successful answers. It is `undefined` when one of these answers has no JSON content or no schema, or when the schema is
+   * too long.
+   */
   readonly outputSchema: JsonObject | undefined
 }
 
-/** A path, or a method of a path, that cannot be read. */
+/** A path, or an operation of a path, that cannot be read. */
 export interface Broken {
   readonly path: string
   /** The method of the operation; `undefined` when the whole path cannot be read. */
@@ -122,8 +126,9 @@ const operationOf = (item: Document.Part, path: string, method: Method): Operati
 }
 
 /**
- * Makes a function that reads one operation of a document. When `isShown` returns `false` for an argument, the `inputSchema` does not have
- * the argument. An operation has no `outputSchema` when `outputs` is `false`, or when a schema of its answers cannot be read.
+ * Makes a function that reads one operation of a document. When `isShown` returns `false` for an argument, `inputSchema` does not have this
+ * argument. When `outputs` is `false`, operations do not have an `outputSchema`. An operation also does not have an `outputSchema` when a
+ * schema of its answers cannot be read.
  */
 export const reader = (
   document: Document.Document,
@@ -195,8 +200,8 @@ const read = (
 }
 
 /**
- * Returns the schema of the body as an argument. For bytes and text the schema of the document is not used, because this schema does not
- * describe how a model writes these values.
+ * Returns the schema of the tool's argument for the body. For a body of bytes or text, this function ignores the schema in the document,
+ * because that schema does not describe how a model must write the value.
  */
 const bodySchema = ({ kind, mediaType, schema }: ReturnType<typeof bodyOf>, schemas: Schemas.Schemas): JsonObject => {
   switch (kind) {
@@ -224,8 +229,8 @@ const annotations = (method: Method): ToolAnnotations =>
     : { readOnlyHint: false, ...(method === "put" || method === "delete" ? { idempotentHint: true } : undefined) }
 
 /**
- * Returns the parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP
- * itself are left out.
+ * Returns the parameters of the operation, and the parameters of its path that the operation does not replace. The result does not contain
+ * headers that belong to HTTP itself.
  */
 const parametersOf = (
   document: Document.Document,
@@ -244,8 +249,8 @@ const parametersOf = (
 }
 
 /**
- * Headers that are never parameters. The specification of OpenAPI says that the first three headers are ignored. The other headers belong
- * to the connection.
+ * The headers that cannot be parameters. The specification of OpenAPI says that tools ignore the first three of them. The other headers
+ * belong to the connection.
  */
 const ofHttp =
   /^(accept|content-type|authorization|host|cookie|connection|content-length|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i
@@ -283,8 +288,9 @@ const details = (at: Document.Part) => {
 }
 
 /**
- * Returns a free name for an argument, of letters, digits and "_". When another argument has the name, the location of the parameter
- * becomes its prefix. When another argument has this longer name as well, the name gets a number.
+ * Returns a name for an argument that no other argument has. The name consists of letters, digits and "_". When another argument already
+ * has the name, the location of the parameter becomes a prefix of the name. When another argument also has the name with the prefix, the
+ * name gets a number instead.
  */
 const freeName = (name: string, place: string, taken: Set<string>): string => {
   const safe = name.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 56) || place

@@ -1,6 +1,7 @@
 /**
- * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12, for `Operations`. It translates the dialect of OpenAPI 3.0, and
- * puts every schema that a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
+ * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12, for `Operations`. The schemas of OpenAPI 3.0 are a dialect of
+ * JSON Schema, which this module translates. When a schema has a reference, this module puts the target of the reference into `$defs`. So
+ * the result may contain itself. `Document` finds the target of a reference.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as RawTool from "@effect-mcp/core/RawTool"
@@ -11,12 +12,12 @@ import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"
 
 /**
- * Whether schemas are for requests or for responses. Schemas of requests have no read-only properties; schemas of responses have no
- * write-only properties.
+ * Says whether schemas are for requests or for responses. The schemas of requests do not have read-only properties. The schemas of
+ * responses do not have write-only properties.
  */
 export type Direction = "request" | "response"
 
-/** Keywords that are left out, because JSON Schema does not have them, or because validators and models do not need them. */
+/** The keywords that the conversion removes, because JSON Schema does not have them, or because validators and models do not need them. */
 const dropped = [
   "example",
   "examples",
@@ -35,12 +36,12 @@ const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 
 export interface Schemas {
-  /** Converts the schema of a part. The references in the result name schemas of `definitions`. */
+  /** Converts the schema of a part. The references in the result point to schemas in the result of `definitions`. */
   readonly convert: (at: Document.Part) => JsonObject
   /**
-   * Returns `$defs` with the schemas to which the converted schemas refer. Returns `undefined` when these schemas have more than
-   * `MAX_LENGTH` characters together. The function adds the lengths first, so that the work stays small when many operations refer to most
-   * of a large document. Throws when one of these schemas cannot be read.
+   * Returns an object with `$defs`, which contains the schemas to which the converted schemas refer. Returns `undefined` when these schemas
+   * have more than `MAX_LENGTH` characters together. Throws when one of these schemas cannot be read. The function first adds the lengths
+   * of the schemas, so that the work stays small for a large document.
    */
   readonly definitions: () => JsonObject | undefined
 }
@@ -49,8 +50,8 @@ export interface Schemas {
 export const MAX_LENGTH = 262_144
 
 /**
- * The converted schemas that references name, and the errors of schemas that cannot be read. Each schema is converted once for all
- * operations. A schema that cannot be read affects only the operations that refer to this schema.
+ * Stores the converted targets of references, and the errors of targets that cannot be read. So the conversion of each target runs once for
+ * all operations. A target that cannot be read affects only the operations that refer to it.
  */
 export interface Store {
   readonly document: Document.Document
@@ -78,7 +79,7 @@ export const store = (document: Document.Document, direction: Direction): Store 
 export const make = ({ direction, document, made, names, taken }: Store): Schemas => {
   const used = new Set<string>()
   const waiting: Array<{ readonly name: string; readonly at: Document.Part }> = []
-  /** The names to which the schema that is being converted refers. */
+  /** The names of the schemas to which the present schema refers. */
   let refers = used
 
   const reference = (at: Document.Part): JsonObject => {
@@ -88,7 +89,9 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     return { $ref: `#/$defs/${known}` }
   }
 
-  /** Gives a name to a schema. The schema is converted later. Otherwise a long chain of references would need a deep stack. */
+  /**
+   * Gives a name to a schema. `convertAll` converts the schema later, because a long chain of references would otherwise need a deep stack.
+   */
   const named = (found: Document.Part): string => {
     const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
     let name = last
@@ -189,8 +192,8 @@ const visible = (
 }
 
 /**
- * Removes a pattern that cannot be matched in linear time, such as a pattern with a lookaround or a pattern of another language. Also
- * removes an empty enumeration. Such a pattern or enumeration would make the tool unusable. The API still checks the values.
+ * Removes a `pattern` that the server cannot match in linear time, such as a pattern with a lookaround, or a pattern in another language of
+ * regular expressions. Also removes an empty `enum`. Either keyword would make the tool unusable. The API still checks the values.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema

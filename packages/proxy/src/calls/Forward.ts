@@ -1,11 +1,12 @@
 /**
- * Sends a request of a client to the upstream, and gives the result as the upstream has sent it. `Proxy` makes this function, and the
- * handlers of `EntryRegistration` call it. The function passes on parameters, `_meta` and progress. An interruption cancels the request at
- * the upstream. Questions of the upstream go to the client. The way depends on the revisions of the client and of the upstream: "legacy"
- * means revision 2025-11-25 or earlier, "modern" means revision 2026-07-28. Requests and notifications of extensions are passed on as well.
+ * Makes the function that sends a request of a client to the upstream, and returns the result of the upstream. `Proxy` makes this function,
+ * and the handlers of `EntryRegistration` call it. The function passes on the parameters, `_meta` and progress. An interruption cancels the
+ * request at the upstream. When the upstream asks a question, the client gets the question. How the question reaches the client depends on
+ * the revisions of the client and of the upstream. In this module "legacy" means revision 2025-11-25 or earlier, and "modern" means
+ * revision 2026-07-28. This module also passes on the requests and notifications of extensions.
  *
- * `Link` chooses the client that gets a question. `WaitingCalls` keeps a call whose client answers a question with a new request.
- * `UpstreamTask` waits for the task, when a call becomes a task at the upstream.
+ * `Link` finds the client that gets a question of a legacy upstream. `WaitingCalls` keeps a call at a legacy upstream while a modern client
+ * answers with a new request. When a call becomes a task at the upstream, `UpstreamTask` waits for the task.
  */
 import type { ConnectionClosed } from "@effect-mcp/core/LocalError"
 import type { RequestId } from "@effect-mcp/core/Message"
@@ -44,15 +45,18 @@ export interface Options {
   /** The protocol era of the upstream: "legacy" for revision 2025-11-25 or earlier, "modern" for revision 2026-07-28. */
   readonly era: Effect.Effect<Era, McpError>
   readonly waitingCalls: WaitingCalls
-  /** How long a call that could not be sent waits for the end of its link, before the call tries the next link. */
+  /**
+   * When a call could not be sent because its session had ended, the call waits until no new request gets the link. This option is the
+   * longest time of this wait. Then the call uses the next link.
+   */
   readonly connectTimeout: Duration.DurationInput
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
 }
 
 /**
- * Sends a request to the upstream for the client of `session`. `support` is the `taskSupport` of a tool, as an upstream of revision
- * 2025-11-25 or earlier lists it.
+ * Sends a request to the upstream for the client of `session`. `support` is the member `taskSupport` of a tool that an upstream of revision
+ * 2025-11-25 or earlier lists.
  */
 export type Forward = (
   session: ServerSessionService,
@@ -61,19 +65,19 @@ export type Forward = (
   support?: "optional" | "required"
 ) => Effect.Effect<JsonObject, McpError>
 
-/** The key of `_meta` that counts how many proxies of this library a request has passed. */
+/** The key of `_meta` for the number of proxies of this library through which a request has passed. */
 export const HOPS = "io.github.effect-mcp/hops"
 
 const MAX_HOPS = 16
 
 const CREATED = tasks.results.created
 
-/** Whether a tool can or must run as a task. */
+/** Says whether a tool can run as a task (`optional`) or must run as a task (`required`). */
 type Support = Parameters<Forward>[3]
 
 /**
- * How often an upstream of revision 2026-07-28 may ask in one call. This limit holds when the proxy itself asks the client and sends the
- * request again.
+ * The most times that an upstream of revision 2026-07-28 may ask questions in one call. The limit applies when the client of the call
+ * cannot get questions as the result of its request. Then the proxy asks the client and sends the request again.
  */
 const MAX_ROUNDS = 10
 
@@ -81,8 +85,8 @@ interface Self extends Options {
   /** The extension that adds a method, by the name of the method. */
   readonly extensionOf: ReadonlyMap<string, string>
   /**
-   * The ids of the extensions that add no requests, notifications and results. Every request declares these extensions, if the client
-   * declares them.
+   * The ids of the extensions that consist only of settings and metadata: they do not add requests, notifications or results. If the client
+   * declares such an extension, every request to the upstream declares the extension.
    */
   readonly always: ReadonlyArray<string>
   /** Whether the proxy passes tasks on. */
@@ -93,8 +97,8 @@ interface Self extends Options {
 interface Request {
   readonly session: ServerSessionService
   /**
-   * The responses and the state that the client has sent with this request. `undefined` when this client cannot get questions as the result
-   * of a request.
+   * The responses and the state that the client has sent with this request. The member is `undefined` when the client cannot get questions
+   * as the result of a request.
    */
   readonly round: PassedRound | undefined
   readonly method: string
@@ -133,7 +137,10 @@ export const make = (options: Options): Forward => {
   }
 }
 
-/** The session of the link had ended before the first request of the call was sent. So the upstream did not get the call. */
+/**
+ * The error of a call whose session with the upstream had ended before the first request of the call was sent. So the upstream did not get
+ * the call.
+ */
 class NotSent extends Data.TaggedError("NotSent")<{
   readonly link: Link
   readonly error: ConnectionClosed
@@ -154,8 +161,8 @@ const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpErr
     (running) => inLink(self, request, (link) => legacy(self, link, request, running))
   )
   return id === undefined
-    // An upstream of revision 2026-07-28 keeps nothing between the requests of a call. The encrypted state that the client sends back
-    // contains the state of the upstream.
+    // An upstream of revision 2026-07-28 does not wait between the requests of a call, so `WaitingCalls` is not needed. The encrypted state
+    // that the client sends back contains the state of the upstream.
     ? Effect.flatMap(self.era, (era) => era === "modern" ? calling : keeping)
     : keeping
 }
@@ -187,7 +194,7 @@ const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObj
     const called = task === undefined
       ? inRounds(self, link, request, marks, { ...params, ...retry(round?.responses, state) })
       : ofTask(self, link, request, task, round?.responses)
-    // A client of revision 2025-11-25 that wants a task gets the task at once, whatever the upstream does.
+    // A client of revision 2025-11-25 that wants a task gets the task at once, even if the upstream does not make a task.
     return isLegacy(session.version)
       ? Effect.zipRight(
         Effect.catchAll(session.startTask, (error) => UpstreamError.fail(self.name, method, error)),
@@ -228,7 +235,8 @@ const inRounds = Effect.fnUntraced(function*(
 })
 
 /**
- * Sends a later request of a call. When this request cannot be sent, the call fails, because the upstream already has the first request.
+ * Sends a further request of a call. When this request cannot be sent, the call fails and does not start again, because the upstream has
+ * already got the first request.
  */
 const begun = (
   { name }: Self,
@@ -237,7 +245,7 @@ const begun = (
 ): Effect.Effect<JsonObject, McpError> =>
   Effect.catchTag(sending, "NotSent", ({ error }) => UpstreamError.fail(name, method, error))
 
-/** Returns the questions of the upstream in a result of the type "input_required", and its state. */
+/** Returns the questions and the `requestState` in a result of the type "input_required". */
 const asked = (
   self: Self,
   method: string,
@@ -255,7 +263,7 @@ const asked = (
   return Effect.succeed({ questions, state: requestState })
 }
 
-/** Asks the client one question after another. Gives the answers by the keys of the questions. */
+/** Asks the client the questions, one after another. Returns the answers, by the keys of the questions. */
 const answers = (
   session: ServerSessionService,
   questions: UpstreamQuestions.Questions
@@ -282,7 +290,7 @@ const ofTask = (
   const waiting = UpstreamTask.modern(link.session, taskId, {
     start: session.startTask,
     ask: UpstreamQuestions.ask(session),
-    // A client whose call is not a task answers with a new request, which continues the call.
+    // When the client's call is not a task, the client answers with a new request, and this request continues the call.
     pass: () => {
       const now = session.round
       return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
@@ -293,7 +301,7 @@ const ofTask = (
   return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(self.name, method, error)), withoutStamp)
 }
 
-/** Runs a call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
+/** Runs a call at an upstream of revision 2025-11-25 or earlier. Such an upstream asks its questions while the call runs. */
 const legacy = (
   self: Self,
   link: Link,
@@ -313,7 +321,7 @@ const legacy = (
   )
 }
 
-/** Lets the upstream run the call as a task, and waits for the task. */
+/** Sends a call that the upstream runs as a task, and waits for the task. */
 const asTask = (self: Self, link: Link, { method, params }: Request, { session }: Running, marks: Marks) =>
   link.reporting(
     reportTo(session),
@@ -374,9 +382,9 @@ const send = (
 }
 
 /**
- * Returns the capabilities that a request declares to the upstream. The proxy itself declares the extension for tasks if it passes tasks
- * on. A request that an extension adds declares this extension if the client declares it. An extension that adds no requests, notifications
- * and results is declared in every request if the client declares it.
+ * Returns the capabilities that a request declares to the upstream. For a method that an extension adds, the request declares this
+ * extension if the client declares it. For any other method, the request declares the extension of tasks if the proxy passes on tasks.
+ * Every request declares the extensions in `always` that the client declares.
  */
 const declared = (self: Self, session: ServerSessionService, method: string): ClientCapabilities => {
   const { capabilities } = session.client
@@ -404,8 +412,8 @@ const reportTo =
     Effect.suspend(() => session().progress(progress, { total, message }))
 
 /**
- * Returns whether an extension adds no requests, notifications and results. A proxy passes on the settings and metadata of such an
- * extension.
+ * Returns whether an extension consists only of settings and metadata. Such an extension does not add requests, notifications or results. A
+ * proxy passes on its settings and metadata.
  */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
@@ -413,8 +421,8 @@ const addsNothing = ({ notifications, requests, results }: Extension.Extension.A
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
 /**
- * Returns the state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state`
- * is the state of the upstream, `task` is the id of a task at the upstream.
+ * Returns the state that the proxy has sent to the client together with the last questions, and that the client has sent back. `call` is
+ * the id of a call in `WaitingCalls`, `state` is the state of the upstream, `task` is the id of a task at the upstream.
  */
 const stateOf = (
   round: PassedRound | undefined
@@ -444,7 +452,7 @@ const own = [
   keys.clientCapabilities,
   keys.clientInfo,
   keys.logLevel,
-  // `ClientTelemetry` adds these two members if the application wants them.
+  // `ClientTelemetry` adds the next two members if the application wants them.
   keys.tracestate,
   keys.baggage,
   HOPS
@@ -456,7 +464,10 @@ const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** Returns the result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
+/**
+ * Returns the result without its `resultType` and without the `serverInfo` of the upstream. The proxy's own server adds its own values for
+ * these members.
+ */
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
@@ -466,8 +477,9 @@ const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObje
 const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
 
 /**
- * Passes on the requests and notifications that clients send by an extension, if the client has declared the extension. The proxy does not
- * pass on the requests and notifications that servers send by an extension, or the results that an extension adds to other methods.
+ * Makes the handlers that pass on the requests and notifications of extensions from clients to the upstream, if the client has declared the
+ * extension. The proxy does not pass on requests and notifications that an upstream sends by an extension. It also does not pass on the
+ * results that an extension adds to other methods.
  */
 export const extensionRequests = (
   extensions: ReadonlyArray<Extension.Extension.Any>,

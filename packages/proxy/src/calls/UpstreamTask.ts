@@ -1,8 +1,9 @@
 /**
- * Waits for the task that a call has become at the upstream, and gives the result of the call. Questions of the task go to the client of
- * the call. An interruption cancels the task.
+ * Waits for the end of a task at the upstream, and returns the result of the call that has become this task. When the task asks questions,
+ * the client of the call gets the questions. An interruption cancels the task.
  *
- * `Forward` decides which calls become tasks. The client gets the id of a different task, which is a task of the proxy's own server.
+ * `Forward` uses this module for calls that become tasks. When the client wants a task, the client gets the id of another task, which
+ * belongs to the proxy's own server.
  */
 import { TooManyRounds } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -26,7 +27,7 @@ import type * as Scope from "effect/Scope"
 import type { ProxyFailure } from "../upstream/UpstreamError.js"
 import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 
-/** How long a cancellation waits until the upstream acknowledges it. */
+/** The longest time for which a cancellation waits for the upstream's answer. */
 const CANCEL_WAIT = "1 second"
 
 /** Waits for a task of revision 2025-11-25. The questions of such a task are requests, which `Link` passes to the client. */
@@ -36,14 +37,14 @@ export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.
     (task) => cancelling(task.result as Effect.Effect<any, ProxyFailure>, task.cancel)
   )
 
-/** What a task of revision 2026-07-28 needs from the client of its call. */
+/** The functions and data of the client that has sent the call, for a task of revision 2026-07-28. */
 export interface Client {
-  /** Runs first. If the client wants a task, this effect makes the call a task of the proxy's server. */
+  /** An effect that runs before the wait. If the client wants a task, this effect makes the client's call a task of the proxy's server. */
   readonly start: Effect.Effect<void, AskError>
   readonly ask: UpstreamQuestions.Ask
   /**
    * Returns a function that ends the client's request with questions, so that the client answers with a new request. Returns `undefined`
-   * when `ask` must ask the client while the request of the client waits.
+   * when the client cannot get questions in this way. Then `ask` asks the client, and the request of the client waits.
    */
   readonly pass: () => ((questions: UpstreamQuestions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
   /** The answers of the client to questions that `pass` has sent. */
@@ -61,7 +62,7 @@ interface Task extends Client {
   readonly isPassed: Ref.Ref<boolean>
 }
 
-/** A task, while the call waits for the task. */
+/** The state of the wait for a task. */
 interface Self extends Task {
   readonly poll: TaskPoll.TaskPoll<State, ProxyFailure>
   /** The keys of the questions that the client was asked; `follow` adds keys. */

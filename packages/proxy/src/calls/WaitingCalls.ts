@@ -1,11 +1,13 @@
 /**
- * Keeps calls of clients of revision 2026-07-28 at an upstream of revision 2025-11-25 or earlier. The upstream asks in the middle of a call
- * and waits for the answer, but the client answers with a new request. So each call runs on its own fiber. Each request of the client
- * brings answers, and waits for the result of the call or for more questions. Between two requests this module keeps the call. It limits
- * how many calls it keeps, and for how long. The client sends back an encrypted state that contains the id of the call.
+ * Connects clients of revision 2026-07-28 with an upstream of revision 2025-11-25 or earlier, when the upstream asks a question in the
+ * middle of a call. Such an upstream waits for the answer. But such a client gets the question as the result of its request, and sends the
+ * answer with a new request. So this module runs each call on its own fiber, and keeps the call between two requests of the client. A new
+ * request brings answers for the call. Then it waits for the result of the call, or for more questions. The result with questions contains
+ * an encrypted state with the id of the call, and the client sends this state back. There is a limit for the number of kept calls, and for
+ * the time.
  *
- * Only this process has the call. When the next request reaches another process, this process does not find the call, and the client must
- * call again. `Forward` runs the calls; `Proxy` makes one `WaitingCalls`.
+ * A kept call is only in the memory of one process. When the client's next request reaches another process, the request fails, and the
+ * client must begin the call again. `Forward` runs the calls, and `Proxy` makes one `WaitingCalls`.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InvalidParams, type McpError } from "@effect-mcp/core/protocol/McpError"
@@ -24,8 +26,8 @@ import type { Ask, Question } from "../upstream/UpstreamQuestions.js"
 
 export interface WaitingCalls {
   /**
-   * Runs a new call when `id` is `undefined`. Otherwise continues the waiting call with this id. The session that the call gets is always
-   * the session of the client's latest request.
+   * Serves one request of a client. When `id` is `undefined`, this function runs a new call. Otherwise it continues the kept call with this
+   * id. `call` always gets the session of the client's latest request.
    */
   readonly serve: (
     session: ServerSessionService,
@@ -50,14 +52,17 @@ interface Call {
   readonly id: string
   /** The session of the client's latest request. `serve` writes it. */
   session: ServerSessionService
-  /** The questions that wait for an answer, by their keys. `ask` adds a question; an answer or the upstream removes it. */
+  /**
+   * The questions that wait for an answer, by their keys. `asking` adds a question. The question is removed when the client answers, or
+   * when the upstream cancels the question.
+   */
   readonly asked: Map<string, Asked>
   /** Open while there is a question that this module has not yet sent to the client. */
   readonly isAsking: EffectInternals.Latch
   readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
 }
 
-/** A call between two requests of its client. `expiry` ends the call when no request comes in time. */
+/** A call between two requests of its client. The fiber `expiry` ends the call when the next request does not come within `ttl`. */
 interface Kept {
   readonly call: Call
   readonly expiry: Fiber.RuntimeFiber<void>
@@ -98,7 +103,7 @@ const serve = Effect.fnUntraced(function*(
   if (call.asked.size > 0) yield* call.isAsking.open
   return yield* Effect.onInterrupt(
     restore(next(self, call, round)),
-    // A kept call still waits for the client's answer. Any other call was cancelled by the client.
+    // A kept call still waits for the client's answer, so it must not end. When the call is not kept, the client has cancelled the call.
     () => self.kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
   )
 })
@@ -130,7 +135,7 @@ const asking = (asked: Map<string, Asked>, isAsking: EffectInternals.Latch): Ask
       const key = `question-${++count}`
       const answer = EffectInternals.deferred<JsonObject, AskError>()
       asked.set(key, { question, answer })
-      // The question is removed even if the upstream cancels the question.
+      // Removes the question even if the upstream cancels the question.
       return Effect.ensuring(
         Effect.zipRight(isAsking.open, Deferred.await(answer)),
         Effect.sync(() => asked.delete(key))
@@ -143,7 +148,7 @@ const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
   Effect.flatMap(
     raceFirst(
       Effect.asSome(Fiber.join(call.fiber)),
-      // `yieldNow` lets questions that come at the same time be sent together.
+      // With `yieldNow`, questions that come at the same time go to the client together.
       Effect.zipRight(Effect.zipRight(call.isAsking.await, Effect.yieldNow()), Effect.succeedNone)
     ),
     (result) => {
@@ -153,7 +158,10 @@ const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
     }
   )
 
-/** Keeps the call, and ends the request with the questions. When this is not possible, the questions fail and the call continues. */
+/**
+ * Keeps the call, and ends the client's request with the questions. When this is not possible, the upstream gets an error as the answer to
+ * the questions, and the call continues.
+ */
 const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> => {
   const refuse = (error: AskError) =>
     Effect.zipRight(

@@ -1,11 +1,11 @@
 /**
- * Compares the registered entries with the entries that the upstream lists now. It finds the entries that are new, that have changed and
- * that are gone. `Mirror` makes the changes.
+ * Compares the entries that are registered with the server and the entries that the upstream lists now. Finds the entries that are new,
+ * that have changed, and that the upstream no longer lists. `Mirror` then adds, replaces and removes entries.
  */
 
 /** The version of a registered entry. While both texts stay equal, the entry does not need to be registered again. */
 export interface Version {
-  /** The name at the upstream, and the settings that hold for all entries. */
+  /** The name at the upstream, and the settings of the proxy that affect all entries. */
   readonly settings: string
   /** The entry as the upstream lists it, as JSON text. */
   readonly text: string
@@ -20,7 +20,8 @@ export interface Change {
 }
 
 /**
- * Returns the changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone.
+ * Returns the changes from `before` to `after`. First come the new and changed entries in the order of `after`, then the entries that are
+ * not in `after`.
  */
 export const changes = (before: Entries, after: Entries): ReadonlyArray<Change> => {
   const found: Array<Change> = []

@@ -1,7 +1,8 @@
 /**
- * Registers one entry of an upstream with the server: the description that the server lists, and a handler. The handler sends the calls of
- * clients to the upstream and checks the results. This module also registers handlers for tools and resources that the upstream serves but
- * does not list. `Mirror` decides which entries are registered and how long; `Forward` sends the calls.
+ * Registers an entry of an upstream (a tool, a prompt, a resource or a template) with the server. The server lists the description of the
+ * entry. The handler of the entry sends the calls of clients to the upstream with `Forward`, and checks the results. This module also
+ * registers handlers for tools and resources that the upstream serves but does not list. `Mirror` decides which entries are registered, and
+ * when they are removed.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import { ToolRefused } from "@effect-mcp/core/GroupError"
@@ -44,8 +45,8 @@ export interface Options extends Pick<Naming.Options, "rename"> {
   /** Whether the upstream completes arguments. */
   readonly completes: () => boolean
   /**
-   * Returns how calls of a tool become tasks when the upstream decides this for each call. Returns `undefined` when the upstream does not
-   * run such tasks.
+   * Returns the task support of all tools, when the upstream decides for each call whether the call becomes a task. Returns `undefined`
+   * when the upstream does not support such tasks.
    */
   readonly startsTasks: () => RegisteredTool["task"]
   /** Begins a subscription to a resource of the upstream. */
@@ -64,16 +65,16 @@ export interface State {
   fingerprints: ReadonlyMap<string, string>
 }
 
-/** The functions of this module for `Mirror`. Each function registers features until the scope closes. */
+/** The effects with which `Mirror` registers features. Each effect registers until the scope closes. */
 export interface EntryRegistration {
   readonly register: (named: Naming.Named) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Registers a template for resources that the upstream serves but does not list. `Mirror` uses this when clients may read everything that
-   * the upstream serves.
+   * Registers a template that matches every URI, for resources that the upstream serves but does not list. `Mirror` uses this effect for a
+   * proxy without the options `filter` and `rename`.
    */
   readonly unlistedResources: Effect.Effect<void, never, Scope.Scope>
   /**
-   * Registers a handler for tools with names that the upstream does not list. When the upstream does not have the tool, the client gets the
+   * Registers a handler for all tools that the upstream does not list. When the upstream does not have the tool either, the client gets the
    * error of the upstream.
    */
   readonly unlistedTools: Effect.Effect<void, never, Scope.Scope>
@@ -120,7 +121,7 @@ export const make = (options: Options, state: State, { isVisible, listHints }: L
 /** The context of the handlers, which is empty because the handlers of a proxy need no services. */
 const context = Context.empty()
 
-/** Lets other fibers run while a long list is registered. */
+/** With this option, other fibers can run while the registration of a long list continues. */
 const yields = { yields: true }
 
 const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void, never, Scope.Scope> => {
@@ -136,7 +137,7 @@ const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void,
   }
 }
 
-/** Returns why calls of a tool of the upstream are refused; `undefined` when calls are accepted. */
+/** Returns why the fingerprints refuse calls of a tool of the upstream; `undefined` when they accept calls. */
 export const refusalOf = (
   { fingerprints, name, state }: Pick<Options, "fingerprints" | "name"> & { readonly state: State },
   tool: string
@@ -259,7 +260,10 @@ const withArguments = (name: string, args: unknown): JsonObject => ({
   ...(args === undefined ? undefined : { arguments: args })
 })
 
-/** Calls a tool of the upstream. A refusal becomes a result with an error, because hosts show only results to models. */
+/**
+ * Calls a tool of the upstream. When the fingerprints refuse the tool, returns a result with `isError`, because hosts show only results to
+ * models.
+ */
 const callTool = (self: Self, tool: string, args: unknown, support?: "optional" | "required") =>
   Effect.suspend(() => {
     const reason = refusalOf(self, tool)
@@ -309,7 +313,7 @@ const complete =
       )
     })
 
-/** The methods whose results are checked before they are passed on. */
+/** The methods whose results this module checks before clients get them. */
 type CheckedMethod = "tools/call" | "prompts/get" | "resources/read"
 
 const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
@@ -320,7 +324,7 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 
 /**
  * Returns the result for the client; `undefined` when the value is not a valid result of the method. Content of a kind that this library
- * does not know is passed on unchanged, because the client may know this kind.
+ * does not support stays unchanged, because the client may support this kind.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
@@ -350,9 +354,9 @@ const known = (content: unknown): unknown =>
     : content
 
 /**
- * Returns the check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A
- * client that has not declared MCP Apps does not get tools that are only for views, because this client could give these tools to its
- * model.
+ * Returns the check that decides whether a client gets a tool; `undefined` for a tool that every client may get. When the proxy has the
+ * extension for MCP Apps, a tool may be only for views. A client that has not declared MCP Apps does not get such a tool, because this
+ * client could give the tool to its model.
  */
 const visibilityOf = (
   tool: Tool,
@@ -360,7 +364,7 @@ const visibilityOf = (
 ): Effect.Effect<boolean, never, RequestContext> | undefined =>
   Apps.isForModel(tool) || !extensions.some(({ id }) => id === Apps.extension.id) ? undefined : mayShowViews
 
-// With revision 2025-11-25 or earlier and without a session, the server does not know what the client has declared.
+// For a client of revision 2025-11-25 or earlier without a session, the server does not have the capabilities of the client.
 const mayShowViews = Effect.map(
   RequestContext,
   ({ client: { capabilities, requestedVersion }, version }) =>

@@ -1,12 +1,12 @@
 /**
- * Registers the entries of an upstream with the server, and keeps them equal to the lists of the upstream. `Proxy` passes the lists to this
- * module. The mirror adds new entries, removes entries that are gone, and replaces entries that have changed. Then the server notifies its
- * clients. While the upstream cannot be reached, the server does not list the entries, and a client that calls an entry gets an error with
- * the name of the upstream.
+ * Keeps the entries of an upstream registered with the server. `Proxy` passes the lists of the upstream to this module after each reading.
+ * This module registers new entries, replaces entries that have changed, and removes entries that the upstream no longer lists. Then the
+ * server notifies its clients. While the upstream cannot be reached, the entries stay registered but the server does not list them. A
+ * client that calls such an entry gets an error with the name of the upstream.
  *
- * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session gets only the
- * entries of this session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
- * `EntryRegistration` registers each entry.
+ * The upstream may have different lists in different sessions. This module registers the entries of all sessions. A client with its own
+ * session gets only the entries of this session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered
+ * entries, and `EntryRegistration` registers each entry.
  */
 import * as Registry from "@effect-mcp/core/Registry"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
@@ -30,9 +30,12 @@ import * as Uris from "./Uris.js"
 
 export interface Options extends EntryRegistration.Options, Naming.Options {
   readonly maxEntries: number
-  /** Returns the owner of the session of a client: the object that was passed to `setOwn`. Waits until the lists of the owner are set. */
+  /**
+   * Returns the object under which `setOwn` has stored the lists of a client's own session. Waits for these lists. Returns `undefined` for
+   * a client that gets the lists of the shared session.
+   */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<object | undefined>
-  /** Whether the upstream has resources, listed or not. */
+  /** Returns whether the upstream declares the capability `resources`. It may list its resources or not. */
   readonly hasResources: () => boolean
 }
 
@@ -42,7 +45,10 @@ export interface Mirror {
    * for which the upstream has sent a notification.
    */
   readonly set: (lists: UpstreamLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
-  /** Sets the lists of the session of one client. `lists` is `undefined` when this session has ended. */
+  /**
+   * Sets the lists of a session that belongs to one client. `owner` identifies the session. `lists` is `undefined` when this session has
+   * ended.
+   */
   readonly setOwn: (
     owner: object,
     lists: UpstreamLists | undefined,
@@ -71,16 +77,16 @@ interface Self extends Options {
   readonly registration: EntryRegistration.EntryRegistration
   /** The registered entries, by kind and name. `add` and `remove` change this map. */
   readonly registered: Map<string, Registered>
-  /** The lists of each session with the upstream, by the owner of the session; `put` writes them. */
+  /** The lists of each session with the upstream, by the owner of the session. `put` writes them. */
   readonly sources: Map<object, UpstreamLists>
   readonly report: ListReport.ListReport
-  /** `set` changes `isListed`; `update` changes `uris` and `fingerprints`. */
+  /** The state that all registered entries read. `set` changes `isListed`. `update` changes `uris` and `fingerprints`. */
   readonly state: EntryRegistration.State
-  /** The JSON texts of the entries that were left out because a function of the application has thrown. `reportFailed` writes this map. */
+  /** The JSON texts of the entries for which the option `filter` or `rename` has thrown. `reportFailed` writes this map. */
   failing: ReadonlyMap<string, string>
 }
 
-/** Makes a mirror. It removes its entries when the scope closes. */
+/** Makes a `Mirror`, which removes its entries when the scope closes. */
 export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope> =>
   Effect.map(Effect.zip(Effect.scope, ListReport.make), ([scope, report]) => {
     const state: EntryRegistration.State = { isListed: false, uris: Uris.same, fingerprints: new Map() }
@@ -125,7 +131,7 @@ const put = (
   if (lists === undefined) sources.delete(owner)
   else sources.set(owner, lists)
   const before = reported.map((kind) => revisionOf(self, kind))
-  // Runs when the upstream has sent a notification, but the lists are unchanged. Clients are notified nevertheless.
+  // Notifies clients when the upstream has sent a notification, but the entries for clients have not changed.
   const silent = Effect.suspend(() =>
     Effect.forEach(
       reported.filter((kind, i) => revisionOf(self, kind) === before[i]),
@@ -162,7 +168,7 @@ const update = Effect.fnUntraced(function*(self: Self) {
   }
   yield* reportFailed(self, failed)
   yield* self.report.report(listings(name, entries))
-  // When there are no lists, the upstream cannot be reached. This is not a change of its tools.
+  // When there are no lists, the upstream cannot be reached. The fingerprints must not treat this as a change of the tools.
   if (fingerprints !== undefined && sources.size > 0) state.fingerprints = yield* fingerprints.see(name, lists.tools)
   if (self.rename !== undefined) state.uris = urisOf(entries)
   const wanted = wantedOf(self, entries)
@@ -185,7 +191,10 @@ const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
     return ScopeEnd.close(scope, Exit.void)
   })
 
-/** Returns everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
+/**
+ * Returns everything that has to be registered: the entries, and the handlers for tools and resources that the upstream serves but does not
+ * list.
+ */
 const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
   const { register, unlistedResources, unlistedTools } = self.registration
   const startsTasks = self.startsTasks() !== undefined
@@ -226,7 +235,7 @@ const urisOf = (entries: ReadonlyArray<Naming.Named>): Uris.Uris => {
   return Uris.make(of("resource"), of("template"))
 }
 
-/** Logs each entry that is left out because a function of the application has thrown. Each version of an entry is logged once. */
+/** Logs each entry for which the option `filter` or `rename` has thrown. Logs an entry again only after the entry has changed. */
 const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
   const before = self.failing
   self.failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
@@ -240,7 +249,7 @@ const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.
 /** The owner of the lists for clients without their own session. */
 const everyone = {}
 
-/** Returns the entries of all lists. When several entries have the same name, the first of these entries is used. */
+/** Returns the entries of all lists. When several entries have the same name, the result has only the first of them. */
 const union = (all: ReadonlyArray<ServerLists>): ServerLists => ({
   tools: joined(all.map(({ tools }) => tools), ({ name }) => name),
   prompts: joined(all.map(({ prompts }) => prompts), ({ name }) => name),

@@ -1,7 +1,8 @@
 /**
- * Chooses the entries of an upstream that clients get, and their names for clients, for `Mirror`. Invisible characters are removed from the
- * names of tools and prompts. When `rename` gives the same name to two entries, clients get the first entry. An entry for which `filter` or
- * `rename` throws is left out. When `rename` changes URIs, `Uris` converts the URIs in requests and results.
+ * Chooses the entries of an upstream that clients get, and the names of these entries for clients, for `Mirror`. The options `filter`,
+ * `rename` and `prefix` of the proxy decide. This module removes invisible characters from the names of tools and prompts. When two entries
+ * get the same name, clients get the first entry. Clients do not get an entry for which `filter` or `rename` throws. When `rename` changes
+ * URIs, `Uris` converts the URIs in requests and results.
  */
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
 import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
@@ -26,7 +27,10 @@ export interface Failed {
   readonly error: unknown
 }
 
-/** Returns the entries that clients get, at most `max`. `left` is how many further entries were left out. */
+/**
+ * Returns at most `max` entries that clients get. `left` is the number of further entries, which clients do not get. `failed` are the
+ * entries for which `filter` or `rename` has thrown.
+ */
 export const named = (
   lists: ServerLists,
   options: Options,

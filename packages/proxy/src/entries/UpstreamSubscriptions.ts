@@ -1,10 +1,10 @@
 /**
- * Subscribes to resources of the upstream for clients, for `Proxy`. For a client with its own session with the upstream, this module
- * subscribes in this session. All other clients share one subscription for each resource. When a session with the upstream is opened again,
- * this module subscribes again, and notifies the clients, because the clients may have missed a change.
+ * Subscribes to resources of the upstream on behalf of clients, for `Proxy`. When a client has its own session with the upstream, this
+ * module subscribes in this session. All other clients share one subscription for each resource. After the proxy has opened a session with
+ * the upstream again, this module subscribes again. Then it notifies the clients, because they may have missed a change.
  *
- * The transport itself may replace a session, as over HTTP with revision 2025-11-25 or earlier. This module does not notice this, and the
- * subscriptions of the old session are lost.
+ * There is one case without a new subscription. Over HTTP with revision 2025-11-25 or earlier, the transport itself may replace a session.
+ * This module does not notice the new session, so the subscriptions of the old session are lost.
  */
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
@@ -20,7 +20,7 @@ import * as UpstreamError from "../upstream/UpstreamError.js"
 type Wanted = Map<string, Resource>
 
 interface Resource {
-  /** How many clients are subscribed to the resource. */
+  /** The number of clients that are subscribed to the resource. */
   clients: number
   isSubscribed: boolean
   /** The request that subscribes. A client that subscribes while this request runs waits for the same request, and gets its result. */
@@ -29,7 +29,7 @@ interface Resource {
 
 export interface Options {
   readonly name: string
-  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that belongs only to this client; `undefined` for a client that uses the shared link. */
   readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
   /** Returns the open session of a client with its own link. */
   readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
@@ -45,9 +45,9 @@ export interface Options {
 
 export interface Subscriptions {
   readonly begin: (uri: string, session: ServerSessionService) => Effect.Effect<void, McpError, Scope.Scope>
-  /** Subscribes again in the shared link, which was just opened, and passes its updates on. */
+  /** After the shared link has opened, subscribes again in this link, and passes its updates on. */
   readonly follow: (link: Link) => Effect.Effect<void, never, Scope.Scope>
-  /** Subscribes again in the link of a client, which was just opened, and passes its updates on. */
+  /** After the own link of a client has opened, subscribes again in this link, and passes its updates on. */
   readonly followOwn: (link: Link, client: ServerSessionService) => Effect.Effect<void, never, Scope.Scope>
   /** Whether the client has subscriptions in its own session. */
   readonly wantsOwn: (client: ServerSessionService) => boolean
@@ -86,8 +86,8 @@ const begin = (self: Self, uri: string, session: ServerSessionService): Effect.E
       : add(self, wantedOf(self, session), uri, Effect.succeed(link), () => self.ownNow(session)))
 
 /**
- * Counts one more client of a resource, until the scope closes. For the first client, subscribes at the upstream. After the last client,
- * unsubscribes.
+ * Adds a client to a resource until the scope closes. For the first client of the resource, subscribes at the upstream. When the last
+ * client of the resource is gone, unsubscribes.
  */
 const add = (
   { name, run }: Self,
@@ -110,7 +110,7 @@ const add = (
       }))
     const end = Effect.sync(() => {
       const session = remove(wanted, uri, resource) ? now() : undefined
-      // The client does not wait for the upstream.
+      // Runs in the background, so that the client does not wait for the upstream.
       if (session !== undefined) run(Effect.ignore(session.unsubscribeResource(uri)))
     })
     return resource.isSubscribed
@@ -140,7 +140,7 @@ const following = Effect.fnUntraced(function*(
   yield* Effect.forkScoped(Effect.interruptible(again))
 })
 
-/** Counts one client less. Returns `true` when no client is subscribed to the resource any more. */
+/** Removes a client from a resource. Returns `true` when it was the last client of the resource. */
 const remove = (wanted: Wanted, uri: string, resource: Resource): boolean => {
   resource.clients--
   const isLast = resource.clients === 0

@@ -1,8 +1,8 @@
 /**
- * Converts URIs of resources between the upstream and the clients, for a proxy that renames resources. A renamed template keeps its
- * variables. So a URI that matches a template of the upstream is converted by putting the values of its variables into the renamed
- * template, and the reverse. `Naming` gives the names, `Mirror` makes the `Uris` of the present entries, and `EntryRegistration` converts
- * URIs.
+ * Converts URIs of resources, for a proxy whose option `rename` changes URIs. A client uses the renamed URI, and the upstream uses its own
+ * URI. A renamed URI template has the same variables as the template of the upstream. So this module reads the values of the variables from
+ * a URI that matches one template, and puts the values into the other template. `Naming` chooses the names, `Mirror` makes the `Uris` of
+ * the present entries, and `EntryRegistration` converts the URIs in requests and results.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as UriKey from "@effect-mcp/core/unstable/protocol/UriKey"
@@ -20,13 +20,13 @@ export interface Renamed {
 export interface Uris {
   /** Converts a URI of the upstream to the URI that clients get. */
   readonly toOwn: (uri: string) => string
-  /** Returns a function for one template. The function converts the URIs that clients read to URIs of the upstream. */
+  /** Returns a function that converts the URIs that clients read to URIs of the upstream, for URIs that match one template. */
   readonly toUpstream: (template: Renamed) => (uri: string) => string
   /** Converts all URIs in a result of the upstream to the URIs that clients get. */
   readonly inResult: (result: JsonObject) => JsonObject
 }
 
-/** The `Uris` of a proxy that renames no resources. */
+/** The `Uris` of a proxy that does not rename resources. All URIs stay unchanged. */
 export const same: Uris = { toOwn: (uri) => uri, toUpstream: () => (uri) => uri, inResult: (result) => result }
 
 export const make = (resources: ReadonlyArray<Renamed>, templates: ReadonlyArray<Renamed>): Uris => {

@@ -1,22 +1,23 @@
 /**
- * Finds the call of a client to which a message of the upstream belongs, for `Link`. The functions only compute and do not change anything.
+ * Finds the call to which a message of the upstream belongs, for `Link`. A message is a question or a notification, and a call is a request
+ * of a client that runs at the upstream. The rules are:
  *
  * - A message that names a task belongs to the call that has become this task.
- * - A message on the stream of a request, as over HTTP, belongs to the call that has sent this request.
- * - When no call has this task or this request, the message may belong to any call that runs as a task. The reason is that a call may not
- *   yet have the id of its task, and that other requests read its task.
+ * - A message without a task that arrives on the stream of a request, as over HTTP, belongs to the call that has sent this request.
+ * - When no call has this task or this request, the message may belong to any call that runs as a task. Such a call may still wait for the
+ *   id of its task, and its task uses several requests.
  * - A message without a task and without a request may belong to any running call. If only one call runs, the message belongs to this call.
  */
 import type { RequestId } from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { keys } from "@effect-mcp/core/protocol/Meta"
 
-/** The ids by which messages of the upstream refer to a call. The call adds the ids of its requests and sets its task. */
+/** The ids with which messages of the upstream refer to a call. `Forward` adds the ids of the requests of the call, and sets the task. */
 export interface Marks {
   readonly requests: Set<RequestId>
   /** The id of the task that the call has become. `true` while the call waits for this id; `undefined` when the call is not a task. */
   task: string | true | undefined
-  /** How many questions of the call wait for an answer of its client; `Link` counts them. */
+  /** The number of questions of the call that wait for an answer of its client. `Link` counts them. */
   questions: number
 }
 

@@ -1,10 +1,11 @@
 /**
- * Makes links. A link is one session with the upstream, together with the calls of clients that run in this session. Each question and each
- * log message of the upstream belongs to a call, and the link passes the message to the client of this call. `CallOfMessage` finds the
- * call. When it does not find the call, no client gets the message, because a message for one client must not reach another client.
+ * Opens links. A link is one session with the upstream, together with the calls of clients that run in this session. The upstream sends
+ * questions and log messages, and each of them belongs to a call. `CallOfMessage` finds the call, and the link passes the message to the
+ * client of the call. When the call is not clear, a link that belongs to one client passes the message to this client. In a link that
+ * clients share, no client gets such a message, because it could reach the wrong client.
  *
- * `Links` has the links of single clients, and `ListingLink` has the link that lists the entries. `Sessions` chooses the link of a client,
- * and `Forward` runs calls in links.
+ * `Links` has the links that belong to one client each. `ListingLink` has the link that clients share, and that reads the upstream's lists.
+ * `Sessions` chooses the link of a client. `Forward` runs calls in links.
  */
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
@@ -36,7 +37,10 @@ import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
-  /** Returns the session of the client's request. A client that answers a question sends a new request, which has a new session. */
+  /**
+   * Returns the session of the client's latest request. This is a different session after the client has answered a question with a new
+   * request.
+   */
   readonly session: () => ServerSessionService
   readonly ask: UpstreamQuestions.Ask
 }
@@ -45,21 +49,21 @@ export interface Link {
   readonly session: ClientSessionService
   /** `ListingLink` and `Links` complete this when the session has ended and no new request gets the link. */
   readonly gone: Deferred.Deferred<void>
-  /** Counts the calls that run in the link. The shared link, which follows the lists, counts the calls of all clients. */
+  /** Counts the calls that run in the link. In the shared link this is the number of the calls of all clients. */
   readonly calls: OwnCalls
-  /** Collects the caching hints of the lists that are read in the link. */
+  /** Collects the caching hints of the lists that the session of the link reads. */
   readonly hints: HintsRead
   /**
-   * Runs a call. While the call runs, its client gets the questions and log messages of the upstream for this call. The call writes to
-   * `marks` the ids by which messages of the upstream refer to the call.
+   * Runs a call. While the call runs, its client gets the questions and log messages that belong to the call. `call` adds the ids of its
+   * requests and of its task to `marks`, so that `CallOfMessage` can find the call.
    */
   readonly during: <A, E>(
     running: Running,
     call: (marks: CallOfMessage.Marks) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E>
   /**
-   * Runs a call, and passes its progress to `report`. The call gives its progress token to `listen`. All progress is reported before the
-   * call ends.
+   * Runs a call, and passes its progress to `report`. `call` passes its progress token to `listen`. `reporting` ends after `report` has run
+   * for all progress that has arrived.
    */
   readonly reporting: <A, E>(
     report: (progress: Progress.Progress) => Effect.Effect<void>,
@@ -81,11 +85,14 @@ export interface Options {
   readonly capabilities: ClientCapabilities
   /** An earlier session with the upstream. The new session uses the same protocol revision. */
   readonly prior?: ClientSessionService | undefined
-  /** The counters of calls. The first is the counter of this link. */
+  /** The counters of running calls. The first counter belongs to this link. Every call in the link also changes the other counters. */
   readonly calls: readonly [OwnCalls, ...ReadonlyArray<OwnCalls>]
   /** Whether clients share the link. */
   readonly isShared: boolean
-  /** Returns a session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
+  /**
+   * Returns a session of the client to which the link belongs, for messages that do not belong to a call. Returns `undefined` when clients
+   * share the link.
+   */
   readonly standalone: () => ServerSessionService | undefined
 }
 
@@ -152,11 +159,12 @@ const notified = (
 }
 
 /**
- * Asks the client of the call to which a question belongs. When no call is found and one client owns the link, asks this client outside of
- * its calls.
+ * Asks the client of the call to which a question belongs. When the call is not clear and the link belongs to one client, asks this client
+ * outside of its calls.
  */
 const asking = (options: Options, running: Self["running"]) => (question: UpstreamQuestions.Question) =>
-  // An answer that names a task may have arrived just before. Its call must read this answer first.
+  // An answer with the id of a task may have arrived just before the question. The call must read this answer first, so that the question
+  // can be found by the task.
   Effect.flatMap(Effect.zipLeft(FeatureContext, Effect.yieldNow()), ({ call, meta }) => {
     const found = CallOfMessage.of(running, { call, meta })
     const asks = found._tag === "Call"
@@ -176,8 +184,8 @@ const asking = (options: Options, running: Self["running"]) => (question: Upstre
   })
 
 /**
- * Returns the call that does not wait for an answer of its client, among several calls of one client; `undefined` when there is no such
- * call or more than one.
+ * Returns the only call that does not wait for an answer of its client, among several calls of one client. Returns `undefined` when the
+ * calls belong to several clients, and when the number of such calls is not one.
  */
 const onlyBusy = (running: Self["running"], calls: ReadonlyArray<Running>): Running | undefined => {
   const busy = areOfOneClient(calls) ? calls.filter((one) => running.get(one)?.questions === 0) : []
@@ -194,7 +202,7 @@ const unknown = (method: string, found: CallOfMessage.Found<Running>): string =>
     ? "it belongs to no running call"
     : `${found.calls.length} calls run, and the upstream does not say which of them asks; call one after another`)
 
-/** Passes notifications about completed elicitations to clients, and logs diagnostics of the session, until the scope closes. */
+/** Until the scope closes, passes notifications about completed elicitations to clients, and logs the diagnostics of the session. */
 const listen = Effect.fnUntraced(function*({ options, running, session }: Self) {
   yield* Listening.fork(
     session.elicitationsCompleted,
@@ -215,7 +223,7 @@ const during = <A, E>(
       for (const calls of options.calls) calls.mark()
       return marks
     }),
-    // Log messages are sent before the answer, because some clients ignore log messages of a call after its answer.
+    // Sends the waiting log messages before the answer, because some clients ignore log messages of a call after its answer.
     (marks) =>
       Effect.tap(call(marks), () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
     () =>
@@ -247,16 +255,16 @@ interface Logs {
   readonly receive: (notification: Notification) => void
   /** Whether no message waits. */
   readonly isIdle: () => boolean
-  /** Waits until all messages that have arrived are sent. */
+  /** Waits until the clients have got all messages that have arrived. */
   readonly flush: Effect.Effect<void>
 }
 
-/** How many log messages of a session may wait for clients. */
+/** The most log messages of a session that wait for clients. */
 export const MAX_LOGS = 256
 
 /**
- * Passes the log messages of one session to clients, in their order. `target` gives the client of a message. When a client reads slowly, up
- * to `MAX_LOGS` messages wait, and further messages are dropped.
+ * Passes the log messages of one session to clients, in their order. `target` returns the session of the client for a message. When a
+ * client reads slowly, up to `MAX_LOGS` messages wait. The function drops further messages.
  */
 export const passLogs = (
   target: (message: CallOfMessage.Named) => ServerSessionService | undefined
@@ -284,7 +292,7 @@ export const passLogs = (
 
 const isLogMessage = SchemaCheck.compile(LoggingMessage)
 
-/** How many progress notifications of a call wait for a slow client. When there are more, the oldest is dropped. */
+/** The most progress notifications of a call that wait for a slow client. When there are more, the oldest notification is dropped. */
 const MAX_PROGRESS = 256
 
 interface TaskProgress extends Pick<Link, "reporting"> {
@@ -292,8 +300,9 @@ interface TaskProgress extends Pick<Link, "reporting"> {
 }
 
 /**
- * Reports the progress of calls that have become tasks at an upstream of revision 2025-11-25 or earlier. Such progress arrives after the
- * answer to the request, so the `onProgress` of the request does not get it. The notifications still have the token of the call.
+ * Makes the functions that report the progress of calls that have become tasks at an upstream of revision 2025-11-25 or earlier. This
+ * progress arrives after the answer to the request of the call. So the `onProgress` of the request does not get the progress. The
+ * notifications still have the token of the call.
  */
 const taskProgressOf = (): TaskProgress => {
   const listeners = new Map<unknown, (progress: Progress.Progress) => void>()

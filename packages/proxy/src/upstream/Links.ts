@@ -1,11 +1,14 @@
 /**
- * Opens and closes the links of single clients. A link is a session with the upstream that only one client uses. The link of a client with
- * a session closes when the client disconnects. Clients of revision 2026-07-28 have no session. Their requests share a link if they come
- * over the same stdio connection or from the same authenticated user, with equal capabilities. This link closes some time after the last
- * request. Requests of anonymous clients over HTTP share a link in the same way if only programs of this machine can reach the server.
- * Otherwise each anonymous request opens a new link.
+ * Opens and closes the links that belong to one client each. A link is a session with the upstream, together with the calls that run in
+ * this session. When the client has a session with the server, its link closes when the client disconnects.
  *
- * `Sessions` chooses between such a link and the link that clients share. `Link` makes a link; `ListingLink` has the shared link.
+ * Clients of revision 2026-07-28 do not have a session. Several of their requests use one link when these requests have equal capabilities,
+ * and come over the same stdio connection or from the same authenticated user. This link closes when no request has come for the time of
+ * the option `idleSession`. Over HTTP, requests may be anonymous. All anonymous requests with equal capabilities use one link if only
+ * programs of this machine can reach the server. If other machines can reach the server, each anonymous request opens a new link.
+ *
+ * `Sessions` chooses between a link of this module and the link that all clients share. `Link` opens a link. `ListingLink` has the shared
+ * link.
  */
 import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
@@ -34,7 +37,9 @@ export interface Options {
     capabilities: ClientCapabilities,
     standalone: () => ServerSessionService | undefined
   ) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** Runs for each link that is opened for a client with a session. `listed` completes when the lists of the link were read. */
+  /**
+   * Runs after this module has opened a link for a client with a session. `onOpen` completes `listed` when the lists of the link were read.
+   */
   readonly onOpen: (
     link: Link,
     client: ServerSessionService,
@@ -43,18 +48,18 @@ export interface Options {
 }
 
 export interface Links {
-  /** Logs a warning that each request of an anonymous client opens a link. Logs it only the first time. */
+  /** Logs a warning that each request of an anonymous client opens a link. Only the first call logs the warning. */
   readonly warnOfAnonymous: Effect.Effect<void>
   /** Returns the link of the client of a request. The link stays open at least until the scope closes. */
   readonly of: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /**
-   * Remembers the session of a client that has completed the handshake. Through this session the proxy sends messages outside of the
-   * client's requests.
+   * Stores the session of a client that has completed the handshake. Through this session the proxy sends messages that do not belong to a
+   * request of the client.
    */
   readonly begin: (session: ServerSessionService) => void
   /** Returns the open link of a client; `undefined` when the client has no open link. */
   readonly existing: (session: ServerSessionService) => Link | undefined
-  /** Returns the open link of a client whose lists were read; `undefined` otherwise. */
+  /** Returns the open link of a client if its lists were read; `undefined` otherwise. */
   readonly listedNow: (session: ServerSessionService) => Link | undefined
   /** Returns the link of a client with a session. Opens the link, and waits until its lists were read. */
   readonly listed: (session: ServerSessionService) => Effect.Effect<Link, McpError>
@@ -67,8 +72,8 @@ class Key implements Equal.Equal {
   readonly text: string
 
   constructor(readonly client: object | string, readonly session: ServerSessionService) {
-    // A session declares its capabilities once, but each request of revision 2026-07-28 declares capabilities. Only the capabilities that
-    // the proxy declares to the upstream distinguish links.
+    // A client with a session declares its capabilities once. Without a session, each request declares capabilities. Requests need
+    // different links only if the proxy would declare different capabilities to the upstream.
     this.text = session.client.sessionScope === undefined
       ? JSON.stringify(UpstreamQuestions.passed(session.client.capabilities))
       : ""
@@ -95,15 +100,17 @@ interface Self extends Options {
   readonly all: RcMap.RcMap<Key, Link, McpError>
   readonly run: (effect: Effect.Effect<void>) => void
   readonly warnOfAnonymous: Effect.Effect<void>
-  /** How many links anonymous requests have opened; `ofUnknown` counts. */
+  /** The number of open links of single anonymous requests. `ofUnknown` counts them. */
   readonly anonymous: Ref.Ref<number>
-  /** The sessions through which the proxy sends messages outside of requests, by the keys of the clients; `begin` writes them. */
+  /**
+   * The sessions through which the proxy sends messages that do not belong to a request, by the keys of the clients. `begin` writes them.
+   */
   readonly standalones: WeakMap<object, ServerSessionService>
-  /** The open links of clients with a session, by the keys of the clients; `opening` writes them. */
+  /** The open links of clients with a session, by the keys of the clients. `opening` writes them. */
   readonly opened: WeakMap<object, Opened>
-  /** The keys of clients whose session closes their link at its end; `endWithSession` writes them. */
+  /** The keys of clients for which `endWithSession` has already registered that the end of their session closes their link. */
   readonly ending: WeakSet<object>
-  /** The keys of clients whose session has ended; `endWithSession` writes them. */
+  /** The keys of clients whose session has ended. `endWithSession` writes them. */
   readonly left: WeakSet<object>
 }
 
@@ -174,7 +181,7 @@ const opening = Effect.fnUntraced(function*(self: Self, { client, session }: Key
   return link
 })
 
-/** Waits until the session has ended. Then runs `takeAway`, so that no later request gets the link. */
+/** Waits until the session with the upstream has ended. Then runs `takeAway`, so that no later request gets the link. */
 const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.ensuring(
     Effect.zipRight(Effect.ignore(session.ended), takeAway),
@@ -189,7 +196,8 @@ const get = Effect.fnUntraced(function*(self: Self, key: Key) {
     Effect.zipRight(endWithSession(self, key), restore(all.get(key)))
   )
   return yield* Effect.catchAllCause(link, (cause) =>
-    // The proxy closes, and has interrupted the opening of the link. (An interrupted request would not reach this line.)
+    // Here the proxy closes, and this has interrupted the opening of the link. When a request is interrupted, its fiber does not reach this
+    // line.
     Cause.isInterruptedOnly(cause) ? UpstreamError.of(self.name, "is not connected") : Effect.failCause(cause))
 })
 

@@ -1,7 +1,8 @@
 /**
- * Follows the lists of one session with the upstream: reads the lists once, and again after each change that the upstream reports. When a
- * list cannot be read, this module keeps the old list, and reads the list again later. `ListingLink` uses this module, and `Proxy` uses it
- * when each client has its own session. `ServerLists` of core reads a list, and limits how often lists are read.
+ * Reads the lists of tools, prompts and resources in one session with the upstream, and reads them again after each change that the
+ * upstream reports. When a list cannot be read, this module keeps the old list, and tries again later. `ListingLink` uses this module for
+ * the shared session. `Proxy` uses it for each session that belongs to one client. `ServerLists` of core reads a list, and limits how often
+ * this module reads lists.
  */
 import type { Change } from "@effect-mcp/core/ClientSession"
 import type * as Entries from "@effect-mcp/core/unstable/client/Entries"
@@ -22,8 +23,8 @@ export interface UpstreamLists extends Entries.ServerLists {
 const SUBSCRIPTION_WAIT = "5 seconds"
 
 /**
- * Begins to listen for changes. Gives an effect that follows the lists until the session ends. `onFirst` runs once, after the first attempt
- * to read the lists.
+ * Begins to listen for changes. The result is an effect that reads the lists, and reads them again after changes, until the session ends.
+ * `onLists` gets the lists after each reading. `onFirst` runs once, after the first attempt to read the lists.
  */
 export const make = (
   name: string,
@@ -39,7 +40,7 @@ export const make = (
     const refresh = Effect.suspend(() => {
       const about = [...reported]
       reported.clear()
-      // Removes the hints that came before from calls of clients, because these hints do not belong to the lists.
+      // Removes hints that calls of clients have collected before, because these hints do not belong to the lists.
       hints.take()
       return Effect.flatMap(ServerLists.read(session, lists), (read) => {
         lists = read.lists

@@ -1,13 +1,14 @@
 /**
- * Collects the caching hints that an upstream of revision 2026-07-28 sends with its lists. `Link` adds the hints of each page,
- * `ListFollower` takes the hints of the lists that it has read, and `Mirror` adds these hints to the lists of the proxy.
+ * Collects the caching hints that an upstream of revision 2026-07-28 sends with its lists of tools, prompts and resources. The session of a
+ * `Link` adds the hints of each page. `ListFollower` takes the hints after it has read the lists. `Mirror` sends the strictest hints with
+ * the lists that clients get.
  */
 import * as CacheHints from "@effect-mcp/core/CacheHints"
 
 /** The hints of each list, by the method that reads the list. An upstream of revision 2025-11-25 or earlier sends no hints. */
 export type ListedHints = ReadonlyMap<string, CacheHints.Hints>
 
-/** Collects the hints of lists while the lists are read. */
+/** Collects the hints of lists while `ListFollower` reads the lists. */
 export class HintsRead {
   private hints = new Map<string, CacheHints.Hints>()
 
@@ -25,7 +26,10 @@ export class HintsRead {
   }
 }
 
-/** Returns the strictest hints for one list among all sessions with an upstream; `undefined` when no session has hints for the list. */
+/**
+ * Returns the strictest hints for one list. `all` has the hints from each session with the upstream. Returns `undefined` when no session
+ * has hints for the list.
+ */
 export const least = (all: Iterable<ListedHints>, method: string): CacheHints.Hints | undefined => {
   const found = [...all].flatMap((hints) => hints.get(method) ?? [])
   return found.length === 0 ? undefined : CacheHints.least(found)

@@ -1,10 +1,11 @@
 /**
- * Keeps the shared link open. Through this link the proxy follows the upstream's lists of tools, prompts and resources. Each proxy has one
- * shared link: `Proxy` starts it, and `Sessions` gives it to the clients that share it. When the session ends, this module connects again
- * by the schedule `reconnect`. While the link is being opened, calls of clients that share the link wait. After an attempt has failed,
- * these calls fail at once until the next attempt succeeds. This module logs a defect, and does not connect again after a defect.
+ * Keeps the shared link of a proxy open. A link is a session with the upstream, together with the calls that run in this session. Through
+ * the shared link, the proxy reads the upstream's lists of tools, prompts and resources again after each change. Clients without their own
+ * session also call the upstream through this link (`Sessions`). When the session ends, this module connects again by the schedule
+ * `reconnect`. At the start and after the end of a session, calls wait during the first attempt to connect. After a failed attempt, calls
+ * fail at once until an attempt succeeds. After a defect this module logs the defect, and does not connect again.
  *
- * `ListFollower` reads the lists. `Links` opens the links that belong to one client each.
+ * `Proxy` starts the shared link, and `ListFollower` reads the lists. `Links` opens the links that belong to one client each.
  */
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -31,7 +32,7 @@ export interface Options {
 }
 
 export interface Follower {
-  /** Runs when a link is open, before its lists are read. */
+  /** Runs after a link has opened, before `ListFollower` reads its lists. */
   readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
   /** Gets the present lists of the upstream. `lists` is `undefined` while the upstream cannot be reached. */
   readonly onLists: (
@@ -41,11 +42,11 @@ export interface Follower {
 }
 
 export interface ListingLink {
-  /** The open link. Waits while the link is being opened. */
+  /** Returns the open link. Waits while this module opens the link. */
   readonly link: Effect.Effect<Link, McpError>
   /** Returns the session of the open link; `undefined` while no link is open. */
   readonly session: () => ClientSessionService | undefined
-  /** Waits until the upstream has listed its entries for the first time. Fails when the first attempt to connect fails. */
+  /** Waits until the first attempt to read the lists has ended. Fails when the first attempt to connect fails. */
   readonly started: Effect.Effect<void, ConnectError>
   /** Connects, and connects again after each end, until the scope closes. */
   readonly run: (follower: Follower) => Effect.Effect<void, never, Scope.Scope>
@@ -57,8 +58,8 @@ type State =
   | { readonly _tag: "Down"; readonly why: McpError }
 
 /**
- * How long the entries stay listed after the session with the upstream has ended. So the lists of clients do not change when the upstream
- * restarts quickly. A failed attempt to connect removes the entries at once.
+ * The time for which the entries stay listed after the session with the upstream has ended. So the lists of clients do not change when the
+ * upstream restarts quickly. After a failed attempt to connect, the entries do not stay listed.
  */
 const KEPT = "5 seconds"
 
@@ -131,7 +132,7 @@ const run = (self: Self, follower: Follower): Effect.Effect<void, never, Scope.S
   )
 }
 
-/** Runs one attempt to connect, and the connection until its end. Gives how long the connection lasted. */
+/** Runs one attempt to connect, and the connection until its end. Returns the duration of the connection. */
 const lasted = (self: Self, follower: Follower) =>
   Effect.matchEffect(Effect.timed(connection(self, follower)), {
     onFailure: Effect.fnUntraced(function*(error) {
@@ -171,7 +172,10 @@ const gone = (self: Self, { onLists }: Follower) =>
     Effect.suspend(() => self.state._tag === "Open" ? Effect.void : onLists(undefined, []))
   )
 
-/** Handles a defect. The proxy does not connect again, calls fail with a message that says this, and `started` dies with the defect. */
+/**
+ * Handles a defect. The proxy does not connect again. Calls fail with a message that the proxy has failed, and `started` dies with the
+ * defect.
+ */
 const broken = (self: Self, { onLists }: Follower, cause: Cause.Cause<never>) => {
   const { failed, name, started } = self
   return Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(

@@ -1,9 +1,9 @@
 /**
- * Chooses the session with the upstream in which the calls of a client run: the session that all clients share, or a session that only this
- * client has. The choice follows the option `sessions` of `Proxy`. Without this option, an upstream of revision 2025-11-25 or earlier gets
- * a session for each client, and an upstream of revision 2026-07-28 gets one shared session.
+ * Chooses the session with the upstream for the calls of a client. This is the session that all clients share, or a session that belongs
+ * only to this client. The option `sessions` of `Proxy` decides. Without this option, the proxy opens a session for each client if the
+ * upstream has revision 2025-11-25 or earlier. If the upstream has revision 2026-07-28, all clients share one session.
  *
- * `ListingLink` has the session that all clients share; `Links` has the sessions that belong to one client each.
+ * `ListingLink` has the shared session. `Links` has the sessions that belong to one client each.
  */
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
@@ -27,17 +27,18 @@ export interface Options {
 }
 
 export interface Sessions {
-  /** Whether each client gets its own session. `shared` is the shared session with the upstream. */
+  /** Returns whether each client gets its own session. `shared` is the shared session with the upstream, whose revision may decide. */
   readonly isEach: (shared: ClientSessionService) => boolean
   /** Returns `isEach` of the present shared session. While the upstream is not connected, returns the last result. */
   readonly isEachNow: () => boolean
   /** Returns the link for a request of a client. The link stays open at least until the scope closes. */
   readonly linkOf: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that belongs only to this client; `undefined` for a client that uses the shared link. */
   readonly ownLinkOf: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
   /**
-   * Returns the client's own link, if the client gets only the entries of this link; `undefined` for a client that gets the entries of all
-   * sessions. Waits until the lists of this link were read, but at most for `connectTimeout`.
+   * Returns the client's own link, if the client gets only the entries that the upstream lists in this link. Returns `undefined` for a
+   * client that gets the entries of the shared session. Waits until the lists of the client's link were read, but at most for
+   * `connectTimeout`.
    */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<Link | undefined>
 }
@@ -46,8 +47,8 @@ interface Self extends Options {
   /** The last result of `isEachNow`. Only `isEachNow` writes this member. */
   wasEach: boolean
   /**
-   * The keys of clients whose own session did not list its entries in time. Until the session has listed its entries, these clients get the
-   * entries of all sessions. `ownerOf` adds keys.
+   * The keys of clients whose own session did not list its entries within `connectTimeout`. Until this session has listed its entries,
+   * these clients get the entries of the shared session. `ownerOf` adds keys.
    */
   readonly slow: WeakSet<object>
 }

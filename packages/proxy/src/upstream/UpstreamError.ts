@@ -1,8 +1,8 @@
 /**
- * Makes the errors that a client gets when its request has failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`), or when no
- * link could be opened (`Links`, `ListingLink`). An error that the upstream has sent goes to the client unchanged. When the request or the
- * answer was lost, the error has the name of the upstream and says what happened. Only the log has the cause, because the text of a
- * transport may contain secrets.
+ * Makes the errors that a client gets when its request has failed at the upstream, or when the proxy could not connect to the upstream. The
+ * client gets an error of the upstream unchanged. When the request or the answer was lost, the error has the name of the upstream and says
+ * what happened. Only the log has the cause, because the text of a transport error may contain secrets. `Forward`, `WaitingCalls`, `Links`
+ * and `ListingLink` use this module.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
 import { forOperator } from "@effect-mcp/core/ClientLogger"
@@ -11,12 +11,14 @@ import type { AskError } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 
 /**
- * The failures of a request to the upstream. These include failures of the questions that the upstream has asked the client because of the
+ * The failures of a request to the upstream. They include the failures of questions that the upstream asks the client while it serves the
  * request.
  */
 export type ProxyFailure = ClientError | AskError
 
-/** Fails with the error for the client, and logs the cause that the error does not contain. */
+/**
+ * Fails with the error for the client. Logs the cause of a transport failure, because the error for the client does not contain this cause.
+ */
 export const fail = (upstream: string, method: string, error: ProxyFailure): Effect.Effect<never, McpError> => {
   // Many servers answer with this error when they shut down.
   if (isMcpError(error) && error.message === "Connection closed") {
@@ -58,7 +60,9 @@ const sentences = {
   TransportError: (method: string) => `sent no valid answer to "${method}", or no answer. ${MAY_HAVE}`
 } as const
 
-/** Makes the error for a client. `does` completes the message, which is a sentence whose subject is the upstream. */
+/**
+ * Makes the error for a client. Its message is the sentence "The upstream NAME DOES", with `upstream` and `does` for the words in capitals.
+ */
 export const of = (upstream: string, does: string): InternalError =>
   new InternalError({ message: `The upstream "${upstream}" ${does}` })
 

@@ -1,8 +1,9 @@
 /**
- * Passes questions of the upstream (elicitation, sampling, roots) to a client of the proxy, without changes to the parameters and the
- * answer. `Link` passes the questions of a session with this module; `Forward`, `UpstreamTask` and `WaitingCalls` pass the questions of a
- * call. `ServerSession` checks that the client has declared the capability for a question. This module also decides which capabilities of a
- * client the proxy declares to the upstream, and makes the features of the client that calls the upstream.
+ * Passes questions of the upstream (elicitation, sampling, roots) to a client of the proxy, and does not change the parameters and the
+ * answer. `Link` uses this module for questions that the upstream sends as requests. `Forward`, `UpstreamTask` and `WaitingCalls` use it
+ * for questions that belong to a call. `ServerSession` checks that the client has declared the capability for a question. `passed` decides
+ * which capabilities of a client the proxy declares to the upstream. `features` makes the features of the proxy's own client at the
+ * upstream.
  */
 import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
@@ -20,17 +21,17 @@ export interface Question {
   readonly params?: JsonObject | undefined
 }
 
-/** Questions by their keys. */
+/** The questions of one result or task, by the keys that the upstream has given them. */
 export interface Questions {
   readonly [key: string]: Question
 }
 
-/** How many questions a result or a task may have at once. */
+/** The most questions that one result or task may have. */
 export const MAX = 1000
 
 export type Ask = (question: Question) => Effect.Effect<JsonObject, AskError>
 
-/** Asks the client of a request. */
+/** Makes a function that passes a question to the client of `session`. */
 export const ask = (session: ServerSessionService): Ask => ({ method, params = {} }) => {
   const kind = kinds.get(method)
   if (kind === undefined) return Effect.fail(new MethodNotFound({ method: method.slice(0, 128) }))
@@ -98,8 +99,8 @@ export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
 })
 
 /**
- * Makes client features that pass each question of the upstream to `ask`. `rootsChanges` gives a stream with an element for each change of
- * the client's roots.
+ * Makes client features that pass each question of the upstream to `ask`. `rootsChanges` contains a stream with an element for each change
+ * of the client's roots.
  */
 export const features = (
   declared: ClientCapabilities,

@@ -1,7 +1,7 @@
 /**
- * The checks of a client before the client uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension.
- * `content` checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares
- * digests itself.
+ * Checks what a server sends about a skill, before the client uses the skill. `refusal` checks that the entry of a skill follows the rules
+ * of the extension. `content` checks that the answer to `resources/read` contains exactly the requested file. `SkillsClient` calls these
+ * functions, and compares the digests of files itself.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -81,7 +81,10 @@ export interface FileContent {
   readonly mimeType: string | undefined
 }
 
-/** Returns the bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
+/**
+ * Returns the bytes of a file in the answer to `resources/read`. Fails for a content of more than `max` bytes, if possible before the
+ * decoding.
+ */
 export const content = (
   uri: string,
   { contents }: Resources.ReadResourceResult,

@@ -1,7 +1,7 @@
 /**
- * Functions for the bytes of a file. They join pieces, decode the text, and compute the digest in the form that entries of skills have.
- * `SkillsClient` and `SkillCheck` use these functions to read files; `SkillDirectory`, `SkillFiles` and `SkillRegistration` use them to
- * serve files. A digest only shows that the content of a file belongs to an entry. It does not show that the content can be trusted.
+ * Contains functions for the bytes of a file. They join pieces, decode text, and compute the digest that the entry of a skill has.
+ * `SkillsClient` and `SkillCheck` read files with these functions. `SkillDirectory`, `SkillFiles` and `SkillRegistration` serve files with
+ * these functions. A digest only shows that the content of a file belongs to an entry. It does not show that the content can be trusted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -28,7 +28,10 @@ export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
 
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text)
 
-/** Decodes bytes to text; `Left` when the bytes are not UTF-8. Encoding the text gives the same bytes again. */
+/**
+ * Decodes bytes to text. Returns `Left` when the bytes are not UTF-8. The decoding keeps a byte order mark, so that the text has exactly
+ * the same bytes again.
+ */
 export const text = (bytes: Uint8Array): Either.Either<string, unknown> => Either.try(() => decoder.decode(bytes))
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

@@ -1,8 +1,8 @@
 /**
  * Reads the front matter of a `SKILL.md`, for `SkillsClient` and `SkillFiles`. The front matter is the YAML between two lines `---` at the
- * beginning of the file. The result is JSON, so this module refuses tags, keys that are not texts, and values that contain themselves. A
- * field may have an unquoted text with a colon. YAML does not allow this, but many hosts read such a field. The YAML parser is loaded when
- * it is first needed.
+ * beginning of the file. The result is JSON. So this module refuses YAML that has no form in JSON: tags, keys that are not texts, and
+ * values that contain themselves. This module accepts a text with a colon and without quotes, which is not valid YAML. Many hosts accept
+ * such a text, too. This module loads the YAML parser when the first file is read.
  *
  * @see https://agentskills.io/specification#frontmatter
  */
@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Yaml from "yaml"
 import type { Frontmatter } from "../Skills.js"
 
-/** Why the front matter of a text cannot be used, and the line in the text, counted from 1. */
+/** The reason why the front matter of a file cannot be used, and the line in the file, counted from 1. */
 export class Malformed {
   readonly _tag = "Malformed"
   constructor(readonly line: number, readonly problem: string) {}
@@ -26,10 +26,10 @@ export interface FrontMatter {
   readonly lineOf: (field: string) => number
 }
 
-/** The most characters of front matter that are parsed. */
+/** The default of the most characters that front matter may have. */
 export const MAX_LENGTH = 16_384
 
-/** Returns the front matter at the beginning of a text. Fails when the front matter has no `name` or no `description`. */
+/** Returns the front matter at the beginning of `text`. Fails when the front matter is not valid, or has no `name` or `description`. */
 export const read = (text: string, maxLength: number = MAX_LENGTH): Effect.Effect<FrontMatter, Malformed> => {
   const found = split(text, maxLength)
   return found instanceof Malformed
@@ -142,7 +142,8 @@ const parsed = (
   )
 
 /**
- * The most levels of a field. A message may have at most 64 levels, and the entry of a skill is some levels below the root of its message.
+ * The most levels of lists and objects in a field. A message may have at most 64 levels, and the fields are already some levels below the
+ * root of the message.
  */
 const MAX_DEPTH = 32
 

@@ -1,9 +1,9 @@
 /**
- * Reads and makes the URIs of skills, of their files and of their directories. `SkillsClient` and `SkillCheck` read these URIs,
- * `SkillFiles` and `SkillRegistration` make them, and `SkillIndex` makes the tree of directories from them. This module refuses a URI that
- * can be understood in two ways, for example a URI with an empty name, `..`, an encoded slash, or a query. A host may write the files of a
- * skill to a disk. So each name must also be safe on every system: it must not be the name of a device, or a name with a special meaning
- * for programs.
+ * Reads and makes the URIs of skills, of their files and of their directories. This module refuses a URI that programs could understand in
+ * different ways, for example a URI with an empty name, `..`, an encoded slash, or a query. A host may write the files of a skill to a
+ * disk. So this module also refuses names that are unsafe on any system, such as the name of a device, or a name that programs treat
+ * specially. `SkillsClient` and `SkillCheck` read these URIs. `SkillFiles` and `SkillRegistration` make them. `SkillIndex` makes the tree
+ * of directories from them.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -15,12 +15,12 @@ export const fromPath = (path: string): string | undefined => {
   return names.every(isSafe) ? `skill://${names.map(encode).join("/")}` : undefined
 }
 
-/** Returns `true` for a name that has no special meaning in a path. */
+/** Returns whether a name is safe as the name of a file or directory on every system. */
 const isSafe = (name: string): boolean =>
   name !== "" && name.length <= LONGEST_NAME && !UNSAFE.test(name) && !DEVICE.test(name) &&
   (!name.startsWith(".") || isHarmless(name))
 
-/** Returns whether a name that begins with a dot is safe, because no program trusts a file of this name. */
+/** Returns whether a name that begins with a dot is safe. Such a name is safe if no program runs or obeys a file with this name. */
 export const isHarmless = (name: string): boolean => HARMLESS.has(name.toLowerCase())
 
 /** Most file systems limit a name to 255 bytes. */
@@ -37,8 +37,8 @@ const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Co
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(?:\.|$)/i
 
 /**
- * The names with a dot at the beginning that are safe. Programs trust files with other names of this kind, for example `.git/config`,
- * `.ssh`, `.bashrc` and `.env`.
+ * The safe names that begin with a dot. Other names that begin with a dot are not safe, because programs run or obey such files, for
+ * example `.git/config`, `.ssh`, `.bashrc` and `.env`.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...[
@@ -55,7 +55,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ...[".python-version", ".node-version", ".nvmrc"]
 ])
 
-/** Returns a form of a path. The form is equal for two paths that are the same file on some systems. */
+/** Returns a path in a form for comparison. When two paths are the same file on some system, their forms are equal. */
 export const folded = (path: string): string => path.normalize("NFKC").toLowerCase()
 
 // Encodes all characters except those that RFC 3986 allows both in a host name and in a path.
@@ -63,8 +63,8 @@ const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /**
- * Returns the URI of the directory of a skill. `uri` is the URI of its `SKILL.md`. Returns `undefined` when `uri` does not name a
- * `SKILL.md`.
+ * Returns the URI of the directory of a skill. `uri` is the URI of the skill's `SKILL.md`. Returns `undefined` when `uri` is not the URI of
+ * a `SKILL.md`.
  */
 export const root = (uri: string): string | undefined => {
   const directory = uri.endsWith(`/${FILE}`) ? uri.slice(0, -FILE.length - 1) : undefined

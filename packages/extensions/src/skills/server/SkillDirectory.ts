@@ -1,7 +1,8 @@
 /**
  * Finds the files below a directory on the disk, for `SkillsServer`. This module does not follow links, so that the server serves no file
- * outside of the directory. By default it leaves out names that begin with a dot. When a file is read for a client, its content is compared
- * with the digest in the entry of the skill. `SkillFiles` makes skills from the files.
+ * outside of the directory. By default it skips files and directories whose names begin with a dot. When a client reads a file, this module
+ * reads the file from the disk, and compares the content with the digest in the entry of the skill. `SkillFiles` makes skills from the
+ * files.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -27,7 +28,7 @@ export interface Found {
   readonly name: string
 }
 
-/** The most levels of directories that are searched. */
+/** The most levels of directories below the given directory. */
 const MAX_DEPTH = 32
 
 export const find = (
@@ -81,7 +82,8 @@ export const find = (
 
 const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxBytes: number): Source => {
   /**
-   * Returns the bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. Reads at most `max` + 1 bytes.
+   * Returns the bytes of the file. Returns `undefined` when the path is now a link or not a file, or when the file has more than `max`
+   * bytes. Reads at most `max` + 1 bytes.
    */
   const bytes = (max: number): Effect.Effect<Uint8Array | undefined, PlatformError> =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 /**
- * Makes skills from files. Each directory that contains a `SKILL.md` is a skill. This module reads the front matter and computes digests.
- * For a skill that clients would refuse, the result is the reason instead of the skill. `SkillsServer` calls `build`, either with files in
- * memory or with the files that `SkillDirectory` finds on the disk. `SkillRegistration` registers the skills.
+ * Makes skills from files, for `SkillsServer`. Each directory that contains a `SKILL.md` is a skill. This module reads the front matter and
+ * computes the digests of the files. When a skill breaks a rule for which clients would refuse it, the result has the reason instead of the
+ * skill. The files are in memory, or come from the disk through `SkillDirectory`. `SkillRegistration` registers the skills.
  */
 import type { Fails } from "@effect-mcp/core/Feature"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import * as Skills from "../Skills.js"
 export interface Source<out R = never> {
   /** The name of the file in error messages. */
   readonly label: string
-  /** Reads the file when the skill is made. For a generated `SKILL.md`, the result has only the front matter. */
+  /** Reads the file while `build` makes the skill. For a `SKILL.md` with generated content, the result has only the front matter. */
   readonly load: Effect.Effect<Uint8Array, SkillError>
   /** Reads the file for a client. Default: the client gets the bytes of `load`, which stay in memory. */
   readonly read?:
@@ -42,16 +42,16 @@ interface Self<R> {
   /** The directories of skills. */
   readonly roots: ReadonlySet<string>
   /**
-   * For each directory, how many files are in the directory and below, and how many bytes of these files have been read. `countFiles`
-   * counts the files, `load` counts the bytes.
+   * For each directory, the number of files at any depth below the directory, and the number of bytes that have been read from these files.
+   * `countFiles` counts the files, and `load` counts the bytes.
    */
   readonly counts: Map<string, { files: number; bytes: number }>
 }
 
 /**
- * Makes the skills from the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in
- * `directories` that contains no files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is
- * not in a directory.
+ * Makes the skills. The keys of `sources` are the paths of the files. `directories` are the paths of all directories; a directory without
+ * files becomes an empty directory of its skill. `Left` is the reason why a skill cannot be served. The effect fails when there are too
+ * many skills, or when a `SKILL.md` is not in a directory.
  */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
@@ -75,14 +75,15 @@ export const build = <R = never>(
         Effect.either(skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root))),
         (skill) => [root, skill] as const
       ))
-    // The bytes are checked again here. Files of skills in directories below also count, and these files may have been read later.
+    // Checks the bytes again, because the files of skills in directories below also count. `build` may have read these files after the
+    // first check.
     return found.map(([root, skill]) => Either.flatMap(skill, (one) => Either.map(checkBytes(self, root), () => one)))
   })
 
 const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : []))
 
-/** Returns the directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
+/** Returns the directory of the skill to which a path belongs; `undefined` when the path belongs to no skill. */
 const rootOf = <R>({ roots }: Self<R>, path: string): string | undefined =>
   SkillUri.directories(path).find((directory) => roots.has(directory))
 

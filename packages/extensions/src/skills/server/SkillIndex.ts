@@ -1,8 +1,8 @@
 /**
- * Makes the index of the skills of a server: the entries of `skills/list`, the files of each skill, and the tree of the directories. This
- * module computes the index from the resources in the registry of the server, and computes it again when the resources change. A skill is
- * visible to a request when the resource of its `SKILL.md` is visible to the request. A file is visible when the resource of the file is
- * visible. `SkillRequests` answers clients from this index.
+ * Makes the index of the skills of a server, for `SkillRequests`. The index has the entries of `skills/list`, the files of each skill, and
+ * the tree of the directories. This module computes the index from the resources in the registry of the server. After a change of the
+ * resources, it computes a new index when the next request needs the index. A skill is visible to a request when the resource of its
+ * `SKILL.md` is visible to the request. A file is visible when its own resource is visible.
  */
 import * as Feature from "@effect-mcp/core/Feature"
 import type * as Resources from "@effect-mcp/core/protocol/Resources"
@@ -37,10 +37,16 @@ export interface Index {
   readonly directories: Directories
 }
 
-/** The children of each directory, by the URI of the directory and by the URI of the child. */
+/**
+ * The files and directories in each directory. The outer key is the URI of the directory, the inner key is the URI of the file or directory
+ * in it.
+ */
 export type Directories = ReadonlyMap<string, ReadonlyMap<string, Resources.Resource>>
 
-/** Makes a function that returns the index of a registry. The function returns the same object until a resource is added or removed. */
+/**
+ * Makes a function that returns the index of a registry. The function returns the same object until the registry adds or removes a
+ * resource.
+ */
 export const make = ({ resources }: RegistryService): () => Index => {
   let known: Index | undefined
   return () => known?.revision === resources.revision ? known : known = compute(resources.revision, [...resources])
@@ -91,7 +97,7 @@ const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileReso
   }
 }
 
-/** Returns the children of all directories that contain these files, including the directories above the skills. */
+/** Returns the contents of all directories above these files, including the directories above the skills. */
 export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
   const directories = new Map<string, Map<string, Resources.Resource>>()
   const add = (directory: string, child: Resources.Resource): void => {

@@ -1,7 +1,7 @@
 /**
- * Registers the files of skills as resources, for `SkillsServer`. When the skills are read again, this module replaces only the skills that
- * have changed. A request gets either the old or the new version of a skill, because no other fiber runs between the removal and the
- * registration. `SkillIndex` finds the files among the resources.
+ * Registers the files of skills as resources, for `SkillsServer`. When `SkillsServer` reads the skills again, this module replaces only the
+ * skills that have changed. It removes the old version of a skill and registers the new version, and no other fiber runs in between. So a
+ * request never finds the skill missing. `SkillIndex` finds the files of skills among the resources.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import { InternalError } from "@effect-mcp/core/protocol/McpError"
@@ -21,17 +21,20 @@ import type { FileResource } from "./SkillIndex.js"
 
 export interface Options {
   readonly registry: Registry.RegistryService
-  /** The services of the layer, for files whose content is generated. */
+  /** The services of the layer. Effects that generate the content of a file use these services. */
   readonly context: Context.Context<never>
   readonly hints: Hints | undefined
   /** Runs when a client reads a file that has changed since its digest was computed. */
   readonly onChanged: Effect.Effect<void>
 }
 
-/** Replaces the skills of the feature by `skills`. Dies when another feature has a resource with the same URI. */
+/** A function that replaces the skills of the feature by `skills`. It dies when another feature has a resource with the same URI. */
 export type Replace = (skills: ReadonlyArray<Skill<any>>) => Effect.Effect<void>
 
-/** Makes a `Replace`. At first there are no skills. All skills are removed when the scope closes. */
+/**
+ * Makes the function that replaces the skills of the feature. At first the feature has no skills. When the scope closes, this module
+ * removes all skills.
+ */
 export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     let registered: ReadonlyMap<string, Registered> = new Map()

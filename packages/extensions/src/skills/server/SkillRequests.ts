@@ -1,7 +1,8 @@
 /**
- * Answers the requests of the extension from the `SkillIndex`: `skills/list`, `skills/get` and `resources/directory/read`. `SkillsServer`
- * registers these handlers. An answer contains only skills and files that are visible to the request. Clients read the files with
- * `resources/read`. The server answers `resources/read`, not this module.
+ * Contains the handlers of the requests `skills/list`, `skills/get` and `resources/directory/read`, for `SkillsServer`. The handlers answer
+ * from the `SkillIndex`. An answer contains only skills that are visible to the request, and a directory contains only files that are
+ * visible to the request. Clients read the files with `resources/read`. The server itself answers these requests, because the files are
+ * resources.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
@@ -32,7 +33,8 @@ export const layer = (
   const index = SkillIndex.make(registry)
 
   /**
-   * Adds the caching hints to a result, if the request has revision 2026-07-28 or later. The server adds the hints that are still missing.
+   * Adds the caching hints of the option `cache` to a result, if the request has revision 2026-07-28 or later. Later the server adds its
+   * own hints for members that are still missing.
    */
   const hinted = <A extends object>(isPrivate: boolean, result: A) =>
     Effect.map(RequestContext, ({ version }): A & Hints =>
