@@ -57,9 +57,9 @@ export interface Options<
    */
   readonly versions?: McpServer.Options["versions"]
   /**
-   * The user of the client, for example `Context.make(User, ada)`. Or the data of the client that a transport passes to the authenticator,
-   * so that the authenticator finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`,
-   * `Authenticator.stdio({ USER: "ada" })`. Default: a client in the process of the server.
+   * The user of the client, for example `Context.make(User, ada)`. To test the authenticator as well, pass the data that a transport passes
+   * to the authenticator: `Authenticator.http({ headers: { authorization: "Bearer ada" } })` or `Authenticator.stdio({ USER: "ada" })`.
+   * Default: the data of a client in the process of the server.
    */
   readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**
@@ -114,9 +114,8 @@ export const connector = (
     ))
 
 /**
- * Makes a client of the server in the context, for example of the application's server. Dies when `definition` has a tool, resource,
- * resource template or prompt that the server does not have for any user and does not list. The user of the client does not have to be
- * allowed to see all entries.
+ * Provides a client of the server in the context, for example of the application's server. Dies when a tool, resource, resource template or
+ * prompt of `definition` is missing from the server. An entry that the server has only for other users is not missing.
  *
  * @category utils
  */
@@ -361,8 +360,8 @@ const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Ef
   })
 
 /**
- * Returns the keys of a definition that the server does not have for any user and does not list. For an empty definition, sends no request
- * for a list.
+ * Returns the keys of a definition that the server does not list, and that no user of the server has. For an empty definition, sends no
+ * request for a list.
  */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,
