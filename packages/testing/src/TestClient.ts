@@ -37,8 +37,8 @@ export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends T
    * The revision that the server supports. With revision 2025-11-25 or earlier, client and server make the handshake. Default: the newest
    * revision that the client supports.
    *
-   * The option `versions` in `client` decides which revisions the client supports. Without `versions`, the client supports this revision,
-   * or all revisions with a handshake when this revision has a handshake.
+   * The option `versions` of `client` decides which revisions the client supports. Default of `versions`: with `version` "2026-07-28", only
+   * this revision; with an earlier `version`, all revisions with a handshake; without `version`, all revisions.
    */
   readonly version?: string | undefined
   /**
@@ -84,8 +84,8 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
   versions.reduce((newest, version) => version > newest ? version : newest)
 
 /**
- * Connects a client without any message. Use this function for a client whose options already contain what the server would answer to
- * `server/discover`.
+ * Connects a client that sends no message when it connects. The client needs the option `prior`, which contains the facts about the server
+ * that the client would otherwise request.
  *
  * @category utils
  */

@@ -1,7 +1,7 @@
 /**
  * Connects a server under test to a real client in one process. A test calls the server through all parts of the library except the
- * network. The transport is in memory, and all messages are checked against the official schema. For tests of code that uses a client,
- * `mock` and `mockTools` make a server with handlers of the test.
+ * network. The transport is in memory, and checks all messages against the official schema. `mock` and `mockTools` are for tests of code
+ * that uses a client: they make a server whose handlers the test provides.
  *
  * To script single messages, use `TestPeer`. To answer the requests that a server sends to its client, use `TestFeatures`.
  *
@@ -154,9 +154,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   )
 
 /**
- * Provides a client of a server with these features. `McpServer.layer` makes the server, and `client` makes the client. The layer does not
- * require the user or the services of the session layer and the middleware. Any other missing service is a type error that names the
- * service.
+ * Provides a client of a server with these features. `McpServer.layer` makes the server, and `client` makes the client. The options provide
+ * the user and the services of the session layer and the middleware. The layer requires all other services of the features, and a missing
+ * service is a type error that names the service.
  *
  * @example
  * ```ts
