@@ -1,7 +1,7 @@
 /**
- * Makes the client features with which a command answers its server, for `CommandClient`. The server may ask the user to fill in a form, to
- * open a page, and to write the answer of a model. Without a terminal nobody can answer, so the client does not declare elicitation and
- * sampling. The module also shows the server's log messages, and gives the server the folders of `--root` as roots.
+ * Makes the client features of a command, for `CommandClient`. With these features the user answers the server at the terminal: the user
+ * fills in a form, opens a page, or writes an answer in place of a model. Without a terminal nobody can answer, so the client does not
+ * declare elicitation and sampling. The module also shows the server's log messages, and gives the server the folders of `--root` as roots.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"

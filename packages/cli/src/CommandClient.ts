@@ -1,7 +1,7 @@
 /**
- * Connects a command to its server, with a client whose answers come from the terminal. When this fails, the error is a sentence that tells
- * the user what to do. The commands `Call`, `Inspect`, `Listen` and `Tasks` use this client and its options; `Bridge`, `Dev` and `Cli` use
- * only `info`. `Target` finds the server, `Answers` asks the user.
+ * Connects a command to its server. `Target` finds the server, and `Answers` asks the user when the server has a question. When the
+ * connection fails, the error is a sentence that tells the user what to do. The commands `Call`, `Inspect`, `Listen` and `Tasks` use the
+ * client and the options of this module; `Bridge`, `Dev` and `Cli` use only `info`.
  */
 import * as Options from "@effect/cli/Options"
 import type { QuitException } from "@effect/platform/Terminal"
@@ -65,8 +65,8 @@ const PROBE = 5
 
 /**
  * Runs the work of a command with a client of its server. Failures of calls become failures of the command. The time of `--timeout` limits
- * the connection and the work together. `isEndless` is for work that goes on until the user or the server ends the work. With `isEndless`
- * the time limits the connection and each request.
+ * the connection and the work together. With `isEndless`, the work goes on until the user or the server ends the work, and the time limits
+ * the connection and each request.
  */
 export const use = <A, E extends CommandFailure.Failure | ClientError | QuitException, R>(
   given: Given,

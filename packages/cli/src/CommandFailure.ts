@@ -1,7 +1,7 @@
 /**
- * The failure of a command. Its kind decides the exit code of the process (`Cli`). The kind is `usage` for words that the program does not
- * understand, `connect` when the server cannot be reached, and `timeout` when the server does not answer in time. Every other failure has
- * the kind `refused`.
+ * The failure of a command. `Cli` makes the exit code of the process from the kind of the failure. The kind is `usage` for words that the
+ * program does not understand, `connect` when the server cannot be reached, and `timeout` when the server does not answer in time. Every
+ * other failure has the kind `refused`.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"

@@ -2,9 +2,9 @@
  * Prints the output of a command. Results go to standard output, as text for a person or as one line of JSON for a program. Progress, log
  * messages and advice go to standard error. The variables `NO_COLOR` and `FORCE_COLOR` and the terminal decide whether there are colors.
  *
- * The texts come from servers, files and users. So this module escapes each text that it writes. The commands name colors (`paint`) instead
- * of writing the escape sequences of colors. `guard` escapes what others write to the standard streams, such as the stderr of a launched
- * program, or a logger.
+ * The texts come from servers, files and users, so this module escapes each text that it writes. A command gives a text a color with
+ * `paint`, and never writes escape sequences itself. `guard` also escapes the text that other code writes to the standard streams, such as
+ * a logger or the stderr of a launched program.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -116,9 +116,9 @@ export const question = (step: string): Effect.Effect<void> =>
   )
 
 /**
- * Escapes from now on what others write to the standard streams, so that it cannot control the terminal. On standard error the colors of a
- * launched program stay, if the user wants colors. Standard output that is not a terminal is not changed, because a host or a program reads
- * it.
+ * From this call on, escapes all text that other code writes to the standard streams, so that the text cannot control the terminal. On
+ * standard error the colors of a launched program stay, if the user wants colors. When standard output is not a terminal, its text is not
+ * changed, because a host or a program reads the text.
  */
 export const guard = (): void => {
   const { stderr, stdout } = process

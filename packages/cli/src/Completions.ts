@@ -1,8 +1,10 @@
 /**
- * Makes the script that completes commands and options in bash; `Cli` prints it. This module corrects mistakes in the bash script of
- * `@effect/cli`. That script loses the command when the name of the program has a hyphen, and when the command is below another command. It
- * offers all choices of an option as one word, and offers nothing after an option without a value. `@effect/cli` itself prints the scripts
- * for zsh and fish. When test/Completions passes with the script of `@effect/cli`, this module can be deleted.
+ * Makes the script that completes commands and options in bash; `Cli` prints the script. `@effect/cli` also has a bash script, and this
+ * module corrects the mistakes of that script. The script of `@effect/cli` does not find the command when the name of the program has a
+ * hyphen, or when the command is below another command. It offers all choices of an option as one word, and offers nothing after an option
+ * without a value. When test/Completions passes with the script of `@effect/cli`, this module can be deleted.
+ *
+ * `@effect/cli` itself prints the scripts for zsh and fish.
  */
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,8 @@
 /**
- * Finds the server with a name in files of servers, for `Target`. With `--config` the name must be in this file. Without `--config` this
- * module first searches the user's own files of all hosts, and then the files of the current folder. An entry of the current folder needs
- * the user's consent (`Trust`). The first file that has the name decides, even if its entry is disabled or cannot be read.
+ * Finds a server by its name in configuration files, for `Target`. With `--config FILE` this module searches only this file. Without
+ * `--config` it first searches the user's own files of all hosts, and then the files of the current folder. An entry of the current folder
+ * needs the user's consent (`Trust`). Only the entry of the first file that has the name counts, even if this entry is disabled or cannot
+ * be read.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -54,8 +55,9 @@ const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string =
 
 /**
  * Returns the server with this name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be
- * read, and when the user does not agree to an entry of the current folder. Prints the error of a file that cannot be read. When one of the
- * user's own files cannot be read, the function fails instead of using an entry of the current folder.
+ * read, and when the user does not agree to an entry of the current folder. `trust` is the user's agreement. Prints the error of a file
+ * that cannot be read. When one of the user's own files cannot be read, the function does not use an entry of the current folder, and
+ * fails.
  */
 export const find = (name: string, { config, trust }: Given): Effect.Effect<
   ServersConfig.Program | ServersConfig.Address,

@@ -1,7 +1,7 @@
 /**
  * Makes the pages of `--help`; `Cli` prints them. A page says what a command does, and lists its arguments, its options and the commands
- * below it. A page has one line for each of these and no colors, so that other programs can read and search it. The descriptions are in the
- * modules of the commands. `OwnWords` reads the names of options with this module.
+ * below it. A page has no colors, and one line for each argument, option and command, so that other programs can search the page. The
+ * descriptions are in the modules of the commands. `OwnWords` reads the names of options with this module.
  */
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
@@ -50,7 +50,7 @@ const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly
 
 const isOption = ([name]: readonly [string, string]): boolean => name.startsWith("-")
 
-/** Returns the names of a command's options, each with `true` if a value follows the name. */
+/** Returns the names of a command's options. The value of a name is `true` if a value follows the name on the command line. */
 export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
   new Map(
     rowsOf(help, /^$/).filter(isOption).flatMap(([text]) => {

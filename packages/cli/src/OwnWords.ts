@@ -1,6 +1,6 @@
 /**
- * Checks the names of commands and options among the words of a command line. `Cli` calls this module before `@effect/cli` reads the words,
- * because the errors of `@effect/cli` do not suggest the word that the user may have meant.
+ * Finds misspelled commands and options in a command line. `Cli` calls this module before `@effect/cli` reads the words, because the errors
+ * of `@effect/cli` do not suggest the word that the user may have meant.
  */
 import { type Failure, usage } from "./CommandFailure.js"
 import * as Help from "./Help.js"

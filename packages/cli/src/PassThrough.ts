@@ -1,8 +1,8 @@
 /**
- * Passes every message between a host and a server on unchanged, and gives each message to a `Watcher`. The watcher of `Trace` prints
- * messages, and the watcher of `Record` records them. A host launches this program in place of a server over stdio, or connects to this
- * program in place of the server's URL. Requests to a URL use the HTTP client of the other commands, which also uses the proxies of the
- * environment. This program refuses requests of web pages from other machines, by their Host or Origin.
+ * Stands between a host and a server: passes every message on unchanged, and gives each message to a `Watcher`. The watcher of `Trace`
+ * prints messages, and the watcher of `Record` records messages. A host launches this program in place of a server over stdio, or connects
+ * to this program in place of the server's URL. The requests to the server's URL use the same HTTP client as the other commands, with the
+ * proxies of the environment. By Host and Origin, this program refuses requests of web pages that do not come from this machine.
  */
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"

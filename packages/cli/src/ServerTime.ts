@@ -1,6 +1,7 @@
 /**
- * Limits how long a command waits for its server, for `CommandClient`. The limit is the seconds of `--timeout`, from the beginning of the
- * connection to the result. The time in which a person logs in or answers a question does not count (`Target`, `Answers`, `Call`).
+ * Limits how long a command waits for its server, for `CommandClient`. The limit is the number of seconds in `--timeout`. The time begins
+ * with the connection and ends with the result. The time in which a person logs in or answers a question does not count; `Target`,
+ * `Answers` and `Call` stop the time with `stop`.
  */
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
 import * as Clock from "effect/Clock"
@@ -10,9 +11,11 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { Failure } from "./CommandFailure.js"
 
 export interface ServerTime {
-  /** Runs the effect. When the time is over before the effect has ended, interrupts the effect and fails with `timeout`. */
+  /**
+   * Runs the effect. When the time is over before the effect has ended, interrupts the effect and fails with a failure of kind `timeout`.
+   */
   readonly limit: (server: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
-  /** Runs an effect whose time does not count. */
+  /** Runs an effect. The time that this effect takes does not count. */
   readonly stop: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 

@@ -19,7 +19,7 @@ const distance = (a: string, b: string): number => {
 
 const MAX_NAMES = 20
 const MAX_LETTERS = 100
-/** How many names are compared with the word: a server may list a hundred thousand long names. */
+/** How many names are compared with the word at most, because a server may list a hundred thousand long names. */
 const MAX_COMPARED = 1000
 
 const closest = (word: string, names: ReadonlyArray<string>): string | undefined =>

@@ -1,6 +1,6 @@
 /**
  * Finds the server of a command, for `CommandClient`, `Bridge` and `Login`. The user names the server by a command line after `--`, by a
- * URL, or by a name in a file of servers (`Configured`). A server with a URL may require a login. Then this module opens the browser, and
+ * URL, or by its name in a configuration file (`Configured`). When a server with a URL requires a login, this module opens the browser, and
  * stores the tokens in the user's folder for the next command.
  */
 import * as Options from "@effect/cli/Options"
@@ -152,8 +152,8 @@ export const live = (
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /**
- * Returns the server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage`
- * when the user names no server. When the first word is a name, fails as `Configured.find` does.
+ * Returns the server that the user names by the first word or by the command line after `--`. The result has the form of an entry in a
+ * configuration file. Fails with `usage` when the user names no server. When the first word is a name, fails as `Configured.find` does.
  */
 export const entryOf = (
   words: ReadonlyArray<string>,

@@ -1,7 +1,7 @@
 /**
- * Asks the user at the terminal for the values of a JSON Schema: the missing arguments of a tool (`Call`), or the values of a form that a
- * server sends (`Answers`). Choices become a list, and a required boolean becomes a toggle. The user types every other value: a string
- * without quotes, any other value as JSON.
+ * Asks the user at the terminal for the values that a JSON Schema describes: the missing arguments of a tool (`Call`), or the values of a
+ * form that a server sends (`Answers`). The user selects from a list when the schema has choices, and answers yes or no for a required
+ * boolean. The user types every other value: a string without quotes, any other value as JSON.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -52,7 +52,7 @@ interface Question {
   readonly about: string
   /** The text that the question shows: on one line, and cut. */
   readonly message: string
-  /** The default value. The next member is the default as the question shows it. */
+  /** The default value. The next member, `shown`, is the default as the question shows it. */
   readonly initial: string
   readonly shown: string
 }
@@ -96,8 +96,8 @@ const prompt = ({ initial, message, name, required, schema, shown, width }: Ques
 }
 
 /**
- * Asks for each property that has no value in `given`: either for required properties only, or for all properties. Returns all values,
- * including the values of `given`.
+ * Asks for each property that has no value in `given`. `which` decides whether the question comes for all properties or only for required
+ * properties. Returns all values, including the values of `given`.
  */
 export const complete = (
   schema: JsonObject,

@@ -1,8 +1,8 @@
 /**
  * Asks the user before this program uses an entry from a file of the current folder, for `Configured`. Anybody who can write to the folder
- * may have written the entry. The user sees the whole entry, without the values of its variables. The question comes once for each content
- * of an entry. In a script, `--trust` gives the user's agreement. Without a terminal and without `--trust`, this program uses only entries
- * to which the user has already agreed.
+ * may have written the entry. The user sees the whole entry, without the values of its variables. After the user has agreed, this program
+ * asks again only when the entry has changed. The option `--trust` is the user's agreement, for example in a script. Without a terminal and
+ * without `--trust`, this program uses only entries to which the user has already agreed.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import * as FileSystem from "@effect/platform/FileSystem"

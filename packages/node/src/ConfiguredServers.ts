@@ -1,9 +1,9 @@
 /**
- * Connects to the servers in the configuration files of host applications, as one `ClientSessionGroup`. This module launches programs, and
- * connects to URLs over HTTP. It reads the files of ten hosts, such as Claude Code, from the places and in the formats of these hosts.
+ * Connects to the servers that the configuration files of host applications list. The result is one `ClientSessionGroup`. This module
+ * launches servers that are programs, and connects to servers with a URL over HTTP. It finds and reads the configuration files of ten
+ * hosts, such as Claude Code.
  *
- * `@effect-mcp/core/ServersConfig` defines the configuration and makes the `ClientSessionGroup`. This module provides the connectors and
- * reads the files on Node.
+ * `@effect-mcp/core/ServersConfig` decodes a configuration, and makes the `ClientSessionGroup` with the connectors of this module.
  *
  * @since 0.1.0
  */
@@ -66,8 +66,8 @@ export interface Options<RA = never, E = never, R = never>
   extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">, FillOptions
 {
   /**
-   * Authorizes the client at the servers with a URL. A server whose configuration has a header `Authorization` is not authorized with this
-   * option. For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
+   * Authorizes the client at servers with a URL. When the configuration of a server has a header `Authorization`, the client sends this
+   * header instead. For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
    */
   readonly authorize?: Remote.Options<RA>["authorize"]
   /**
@@ -77,17 +77,17 @@ export interface Options<RA = never, E = never, R = never>
   readonly stderr?: StdioClient.Options["stderr"] | ((line: string, server: string) => Effect.Effect<void>)
   /** Receives every message of every server, without secrets and with the name of the server. `Tap.log` is an example. Default: none. */
   readonly tap?: Tap.Tap | undefined
-  /** More options for the connection to a program. Values in the configuration take precedence. Default: none. */
+  /** Returns more options of `StdioClient.connector` for a program. Values in the configuration take precedence. Default: none. */
   readonly program?:
     | ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command" | "name">)
     | undefined
-  /** More options for the connection to a URL. Values in the configuration take precedence. Default: none. */
+  /** Returns more options of `Remote.connector` for a URL. Values in the configuration take precedence. Default: none. */
   readonly address?: ((name: string, server: ServersConfig.Address) => Remote.Options<RA>) | undefined
 }
 
 /**
- * Makes the connector of one server of a configuration. When `name` is `undefined`, logs and errors use the command of a program as the
- * name, and the URL of a server with a URL.
+ * Makes the connector of one server of a configuration. `name` is the name of the server in logs and errors. Default of `name`: the command
+ * or the URL of the server.
  *
  * @category constructors
  */
@@ -134,11 +134,11 @@ export interface Configuration {
   readonly file: string
   /** The host that reads this file; `undefined` when no host reads a file with this path. */
   readonly host: Host | undefined
-  /** The servers of the file. Their variables are not replaced yet. `fill` replaces the variables. */
+  /** The servers of the file. Their variables are not replaced yet; `fill` replaces variables. */
   readonly entries: ServersConfig.Entries
   /**
-   * The error with which the file could not be read; `undefined` when the file was read. A file with an error has no entries here, although
-   * the file may contain servers.
+   * The error with which the file could not be read; `undefined` when the file was read. With an error, `entries` is empty, but the file
+   * itself may contain servers.
    */
   readonly error?: ServersConfig.ConfigurationError | undefined
   /**
@@ -159,7 +159,10 @@ export interface ReadOptions {
    * that most hosts have in common are used.
    */
   readonly host?: Host | undefined
-  /** The project folder whose entries in the local scope of Claude Code are used. Default: the working directory of this process. */
+  /**
+   * A project folder. The user's file of Claude Code also contains entries for single folders (the local scope). Of these entries, only the
+   * entries for this folder are read. Default: the working directory of this process.
+   */
   readonly folder?: string | undefined
   /**
    * The environment variables that give the folders of the user's files, such as `XDG_CONFIG_HOME`. Default: the environment of this
@@ -278,8 +281,8 @@ const userPaths = (options: FilesOptions) =>
   chosen(options).flatMap((host) => Hosts.filesOf(host, placeOf(options)).map((file) => [host.name, file] as const))
 
 /**
- * Reads the user's own files that contain servers, in the order of `hosts`. In the file of Claude Code, the entries for the option `folder`
- * come before the other entries.
+ * Reads the user's own files that contain servers, in the order of `hosts`. The file of Claude Code also contains entries for single
+ * folders; the entries for the option `folder` take precedence over the other entries of this file.
  *
  * @category constructors
  */
@@ -384,10 +387,13 @@ export const layer = <RA = never, E = never, R = never>(
   ))
 
 /**
- * Provides all servers of several files as one group. When several files have a server with the same name, the entry of the first file is
- * used, even if this entry is left out or disabled. Files of `folderFiles` always come last. A file that cannot be read is left out, and a
- * warning is logged. With the option `onFailure: "fail"`, the layer fails instead. When a file of the user cannot be read, no file of a
- * folder is used, because the user's file may have servers with the same names.
+ * Provides all servers of several files as one group. When several files have a server with the same name, only the entry of the first file
+ * counts. If this entry is disabled or cannot be used, the group does not get a server with this name. The layer always puts the files of
+ * `folderFiles` after the user's own files.
+ *
+ * When a file has an error, the layer logs a warning and uses the other files. With the option `onFailure: "fail"`, the layer fails
+ * instead. When a user's own file has an error, the layer uses no file of a folder, because the user's file may have servers with the same
+ * names.
  *
  * @example
  * ```ts

@@ -1,10 +1,12 @@
 /**
- * An `HttpClient` for Node that refuses private addresses when the URL comes from a peer. The package `auth` marks its requests to
- * authorization servers for this check. An application marks its own requests with `publicOnly`. The client checks the address when it
- * connects, so it also refuses a name that resolves to a private address. The client does not check hosts that the application has named.
+ * An `HttpClient` for Node that checks addresses, so that a URL from a server or a user does not lead into a private network. The client
+ * checks only two kinds of requests: requests of the package `auth` to a URL that a server has sent, and requests inside of `publicOnly`.
+ * For these requests the client refuses a private address, and also a name that resolves to a private address. All other requests may go to
+ * any address. `auth` also allows the hosts that the application has named.
  *
- * The client uses the proxies in the variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A proxy resolves names itself, so with a proxy
- * the client checks only the host in the URL. Node also trusts the certificates in `NODE_EXTRA_CA_CERTS`. The client follows no redirects.
+ * The client uses the proxies in the variables `HTTPS_PROXY` and `HTTP_PROXY`, except for the hosts in `NO_PROXY`. A proxy resolves names
+ * itself, so with a proxy the client checks only the host in the URL. Node also trusts the certificates in `NODE_EXTRA_CA_CERTS`. The
+ * client follows no redirects.
  *
  * @since 0.1.0
  */
@@ -17,7 +19,8 @@ import * as Dns from "node:dns"
 import * as ReachingClient from "./client/ReachingClient.js"
 
 /**
- * Provides the client. The layer dies when an environment variable names a proxy that is not a URL.
+ * Provides the client. The layer dies when the variable `HTTPS_PROXY` or `HTTP_PROXY` does not contain the URL or the host of an HTTP
+ * proxy.
  *
  * @example
  * ```ts
@@ -37,9 +40,9 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.suspend(() =>
 )
 
 /**
- * Restricts the requests of an effect to public addresses of the internet. Use this function for a tool that requests URLs from a model or
- * from a user. A request to another address fails with a `RequestError`. Only the client of `layer` makes this check. Other clients ignore
- * it.
+ * Restricts the requests of an effect to public addresses of the internet. Use this function in a tool that fetches a URL which a model or
+ * a user has given. A request to another address fails with a `RequestError`. Only the client of `layer` checks addresses. With another
+ * `HttpClient`, this function has no effect.
  *
  * @category utils
  */

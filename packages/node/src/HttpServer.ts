@@ -2,7 +2,7 @@
  * The HTTP endpoint of a server on Node's own HTTP server, which is faster than the HTTP server of `@effect/platform`. An application that
  * has an HTTP server of `@effect/platform` uses `@effect-mcp/core/HttpEndpoint` instead.
  *
- * This module starts and stops the HTTP server. The endpoint of `@effect-mcp/core` handles the requests.
+ * This module starts and stops the HTTP server. The endpoint in `@effect-mcp/core` handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -76,10 +76,10 @@ const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsC
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when the server cannot listen.
  *
- * When the scope closes, the server first waits for the times of the options `health.grace` and `drainTimeout`. During this time, the
- * server closes each connection after its next answer, so that proxies and clients open new connections to another process. Then the server
- * stops listening, ends streams, interrupts handlers and answers their requests, and waits until clients have read the responses. After
- * `closeTimeout`, the server destroys the remaining connections.
+ * When the scope closes, the server first continues to serve for the times of the options `health.grace` and `drainTimeout`. During these
+ * times it closes each connection after the next response on it, so that proxies and clients open new connections to another process. Then
+ * the server stops listening, ends streams, interrupts handlers and answers their requests, and waits until clients have read the
+ * responses. After `closeTimeout`, the server destroys the remaining connections.
  *
  * @category constructors
  */

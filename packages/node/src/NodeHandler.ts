@@ -1,9 +1,10 @@
 /**
- * The HTTP endpoint of a server as a function of Node's request and response. Use this module in an application that has its own HTTP
- * server: Express, Fastify or plain `node:http`. A server of `node:http2` can also call the handler, although the types of its requests and
- * responses differ. The handler refuses a request that names two hosts, one in `:authority` and one in Host. To start a separate HTTP
- * server, use `HttpServer`. In an application of `@effect/platform`, use `HttpEndpoint` of `@effect-mcp/core`. In an application of Hono,
- * use its `WebHandler`.
+ * The HTTP endpoint of a server as a function that takes Node's request and response. Use this module in an application that has its own
+ * HTTP server: Express, Fastify or plain `node:http`. A server of `node:http2` can also call the function, but the types of its request and
+ * response differ. The function refuses a request whose `:authority` and Host name different hosts.
+ *
+ * To start a separate HTTP server, use `HttpServer` of this package. In an application of `@effect/platform`, use `HttpEndpoint` of
+ * `@effect-mcp/core`. In an application of Hono, use `WebHandler` of `@effect-mcp/core`.
  *
  * @since 0.1.0
  */
@@ -32,9 +33,9 @@ export interface Given<User = never> {
    */
   readonly body?: unknown
   /**
-   * Services for this request only: the user that the application has authenticated (see the option `user`), and other services. The
-   * authenticator, middleware and handlers must read the other services with `Effect.serviceOption`, because the compiler cannot check that
-   * the application provides them.
+   * Services for this request only. With the option `user` of `make`, one of these services must be the user that the application has
+   * authenticated. The authenticator, middleware and handlers must read all other services with `Effect.serviceOption`, because the
+   * compiler cannot check that the application provides these services.
    */
   readonly context?: Context.Context<User> | undefined
 }
@@ -67,10 +68,10 @@ export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<Nod
  * path at which a router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows only the hosts of this
  * machine, and a server on another address allows every host. Without `allowedOrigins`, the handler allows only pages of this machine.
  *
- * When the scope closes, the handler ends streams, interrupts handlers of features and answers their requests, answers new requests with
- * status 503, and waits until clients have read their responses. After `closeTimeout`, the handler destroys the remaining connections.
- * Close the scope after you have told the HTTP server to stop listening. The HTTP server waits for open streams, and can end only after the
- * handler has ended them.
+ * When the scope closes, the handler ends streams, and interrupts the running tools, prompts and resources and answers their requests. It
+ * answers new requests with status 503, and waits until clients have read their responses. After `closeTimeout`, it destroys the remaining
+ * connections. Tell the HTTP server to stop listening before you close the scope. Do not wait for the HTTP server to end before you close
+ * the scope, because the HTTP server waits for the open streams.
  *
  * @category constructors
  */
@@ -110,9 +111,9 @@ export const layer: Layer.Layer<NodeHandler, never, Dispatcher> = layerWith()
 /**
  * Makes a handler of a server, for an application without Effect. The first request builds the layer `server`. When the layer fails, the
  * handler logs the cause and answers with status 500, and the next request builds the layer again. Call `ready` to build the layer before
- * the first request. Its promise is rejected when the layer fails, so that an application with a broken configuration does not start.
- * `dispose` closes the handler as when the scope of `make` closes, and releases the layer. Clients can resume streams when the layer
- * provides an `EventStore`.
+ * the first request. The promise of `ready` is rejected when the layer fails, so that an application with a broken configuration does not
+ * start. `dispose` closes the handler in the same way as a closing scope of `make`, and releases the layer. Clients can resume streams when
+ * the layer provides an `EventStore`.
  *
  * @example
  * ```ts

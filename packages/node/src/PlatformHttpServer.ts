@@ -1,7 +1,8 @@
 /**
- * Starts the HTTP server of `@effect/platform-node`, and closes the server within a time limit (`http/Connections`). Use this module in an
- * application that mounts `HttpEndpoint` of `@effect-mcp/core` beside other routes. The module replaces `NodeHttpServer.layer` of
- * `@effect/platform-node`, which waits for every connection when it closes, even for a client that sends nothing or half a request.
+ * Starts the HTTP server of `@effect/platform-node`, and closes the server within a time limit. `http/Connections` closes the connections.
+ * Use this module in an application that mounts `HttpEndpoint` of `@effect-mcp/core` beside other routes. The layer of this module replaces
+ * `NodeHttpServer.layer`. When `NodeHttpServer.layer` closes, it waits for every connection, even for a client that sends nothing or half a
+ * request.
  *
  * @since 0.1.0
  */
@@ -27,8 +28,9 @@ import { Connections } from "./http/Connections.js"
  */
 export interface Options extends ListenOptions {
   /**
-   * When the server closes, it waits until running requests have ended and clients have read their responses. After this time it destroys
-   * the remaining connections. Connections without a running request are closed at once. Default: 5 seconds.
+   * How long a closing server waits until running requests have ended and clients have read their responses. After this time the server
+   * destroys the remaining connections. The server closes idle connections at once, and connections without any request yet after 200
+   * milliseconds. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
 }

@@ -2,7 +2,7 @@
  * The transport of a client over stdio. The transport launches the server as a subprocess, and ends the server when the scope closes.
  *
  * This module combines three modules: `Subprocess` runs the program, `Pipe` exchanges messages over the standard input and output of the
- * program, and `Stderr` reads its stderr. The exit of the program decides how `incoming` ends.
+ * program, and `Stderr` reads its stderr. The exit of the program decides how `incoming`, the stream of received messages, ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -74,14 +74,14 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** The working directory of the server. Default: the working directory of this process. */
   readonly cwd?: string | undefined
   /**
-   * Where the stderr of the server goes. Some errors quote its last lines for the operator; no model and no other client gets the quote.
-   * Default: `forward`.
+   * Where the stderr of the server goes. The messages of some errors quote the last lines of the stderr. This quote is for the operator of
+   * this process; it does not go to a model or to another client. Default: `forward`.
    *
-   * - `forward`: it is written unchanged to the stderr of this process. Errors quote its last lines.
-   * - `inherit`: the server writes to the stderr of this process itself. Errors cannot quote it.
-   * - `ignore`: it is discarded. Errors do not quote it.
-   * - a function: it runs for each line, one after another. While 256 lines wait for the function, further lines are dropped; then the
-   *   function gets a line that says how many were lost.
+   * - `forward`: this process writes the text unchanged to its own stderr. Errors quote the last lines.
+   * - `inherit`: the server writes directly to the stderr of this process. Errors cannot quote the text.
+   * - `ignore`: this process discards the text. Errors do not quote the text.
+   * - a function: the function gets the lines one after another. At most 256 lines wait for the function; further lines are dropped. After
+   *   that, the function gets a line that says how many lines were lost. Errors quote the last lines.
    */
   readonly stderr?: "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>) | undefined
   /**
@@ -102,14 +102,14 @@ const EXIT_TIMEOUT = "1 second"
 /**
  * Makes a connector that launches the server. The connector launches a new process for each connection.
  *
- * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when the program has
- * sent something and exits with code 0, or when it closes its output. `incoming` fails with reason `Read` when the program ends in any
- * other way, and the message of the error has the last lines of stderr. `incoming` fails with reason `Write` when the program still runs
- * but does not accept input.
+ * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. The stream `incoming` ends without an
+ * error when the program exits with code 0 after it has sent something, or when the program closes its output and continues to run.
+ * `incoming` fails with reason `Read` when the program ends in any other way, and the message of the error has the last lines of stderr.
+ * `incoming` fails with reason `Write` when the program still runs but does not accept input.
  *
- * When the scope closes, the connector writes the waiting messages and ends the input of the program. If the program does not exit, it
- * sends `SIGTERM` and then `SIGKILL` to its process group. The close cannot be interrupted. It takes at most the sum of `closeTimeouts` and
- * 1 second for stderr.
+ * When the scope closes, the connector writes the waiting messages and ends the input of the program. If the program does not exit, the
+ * connector sends `SIGTERM` and then `SIGKILL` to the process group of the program. Closing cannot be interrupted. Closing takes at most
+ * the sum of `closeTimeouts` and 1 second for stderr.
  *
  * @category constructors
  */

@@ -1,9 +1,9 @@
 /**
  * The transport of a server over stdio. The client is the process that has launched this process.
  *
- * When the server runs, this module reserves the standard streams for itself (`StandardStreams`), so that only protocol messages reach
- * standard output. `Pipe` reads and writes messages, and the `Dispatcher` handles the messages. `runMain` reserves standard output from the
- * start of the program to its end.
+ * While the server runs, this module reserves the standard streams with `StandardStreams`, so that only protocol messages reach standard
+ * output. `Pipe` reads and writes messages, and the `Dispatcher` handles the messages. `runMain` reserves standard output also before and
+ * after this time, until the process ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -96,8 +96,9 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
  * HTTP endpoint, the layer ends the process with `SIGTERM`, so that finalizers run. With other listeners, the process continues until the
  * last listener has ended. If the application must not end with its client, use `run`.
  *
- * A listener counts only after its layer is built. When a program has two listeners and one listener needs a slow layer, provide the slow
- * layer to both listeners. Otherwise an input that is empty from the start ends the process before the second listener begins.
+ * The layer waits only for listeners whose layers are already built. When an HTTP endpoint needs a slow layer, such as a database, provide
+ * the slow layer to this layer, too. Otherwise, when standard input is empty from the start, the layer ends the process before the HTTP
+ * endpoint begins.
  *
  * @category layers
  */
@@ -148,8 +149,8 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   })
 
 /**
- * Accepts programs that require no more services. For other programs, the type is a sentence that the compiler shows as the error. A
- * program that requires `any` is accepted: one of its handlers has a wrong type, and the compiler reports that handler.
+ * Accepts programs that require no more services. For other programs, the type is a sentence that the compiler shows as the error. The type
+ * also accepts a program that requires `any`. In this case one of its handlers has a wrong type, and the compiler reports the handler.
  *
  * @category models
  */

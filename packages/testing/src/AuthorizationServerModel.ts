@@ -1,6 +1,5 @@
 /**
- * The options of a `TestAuthorizationServer`, and the values that this server receives, records and issues. This module has only types.
- * `TestAuthorizationServer` makes the server.
+ * The types of `TestAuthorizationServer`: the options of this server, and the values that it receives, records and issues.
  *
  * @since 0.1.0
  */
@@ -16,8 +15,8 @@ export interface Options {
   /** Whether clients may register themselves. Default: true. */
   readonly dynamicRegistration?: boolean | undefined
   /**
-   * Fetches the metadata document of a client whose id is the URL of a document. Default: the server does not accept these clients, and its
-   * metadata says so.
+   * Fetches the metadata document of a client whose id is the URL of this document. Without this function, the server does not accept such
+   * clients, and its own metadata says so.
    */
   readonly clientDocument?: ((url: string) => Effect.Effect<unknown, unknown>) | undefined
   /** The scopes that the server supports and publishes. The server refuses other scopes with `invalid_scope`. Default: any scope. */
@@ -46,11 +45,12 @@ export interface Options {
    */
   readonly dpop?: { readonly isRequired?: boolean | undefined; readonly nonces?: boolean | undefined } | undefined
   /**
-   * The issuers whose assertions the server accepts. Examples are the identity provider of an enterprise, which issues ID-JAGs, and the
-   * platform of a workload. Another `TestAuthorizationServer` can be an issuer. Default: none.
+   * The issuers whose assertions (signed tokens about a user or a workload) the server accepts. An issuer may be the identity provider of
+   * an enterprise, which issues ID-JAGs (Identity Assertion JWT Authorization Grants), or the platform of a workload. Another
+   * `TestAuthorizationServer` can be an issuer. Default: none.
    */
   readonly trusts?: ReadonlyArray<Issuer> | undefined
-  /** Members that replace members of the metadata document. The value `undefined` removes a member. Default: none. */
+  /** Members that replace members of the server's metadata document. The value `undefined` removes a member. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
    * A function that runs for each request and returns a fault for the answer. When it returns `undefined`, the server answers without a
@@ -85,7 +85,10 @@ export interface RegisteredClient {
   readonly publicKey?: Jwk | undefined
   /** The redirect URIs of the client. The port of a loopback address may differ. Default: `TestAuthorizationServer.redirectUri`. */
   readonly redirectUris?: ReadonlyArray<string> | undefined
-  /** The ids of this client at other authorization servers, by issuer. ID-JAGs contain these ids. Default: the same id. */
+  /**
+   * The ids of this client at other authorization servers, by issuer. An ID-JAG for another server contains the id of the client at that
+   * server. Default: the same id at all servers.
+   */
   readonly idsElsewhere?: Readonly<Record<string, string>> | undefined
 }
 
@@ -167,8 +170,8 @@ export interface Fault {
 }
 
 /**
- * A function that answers the requests to one origin. It can be the handler of a `WebHandler`, `handle` of another
- * `TestAuthorizationServer`, or any other function. A failure breaks the connection.
+ * A function that answers the requests to one origin: for example the handler of a `WebHandler`, or `handle` of another
+ * `TestAuthorizationServer`. When the function fails, the client gets no response, as from a broken connection.
  *
  * @category models
  */

@@ -1,7 +1,7 @@
 /**
- * Checks that every implementation of `ChangeBus` must pass. `Law` explains what a law is.
+ * Checks (laws) that every implementation of `ChangeBus` must pass.
  *
- * The tests of each bus run these laws. A law gets two nodes of a bus that has no other nodes.
+ * The tests of each bus run these laws. A law gets the services of two nodes. The bus has no other nodes.
  *
  * @since 0.1.0
  */

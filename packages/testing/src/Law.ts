@@ -24,14 +24,16 @@ export interface Law<in Subject> {
 }
 
 /**
- * Fails with `message` when `isKept` is false.
+ * A function that fails with `message` when `isKept` is false.
  *
  * @category models
  */
 export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
 
 /**
- * Makes a law. In `body`, `release` closes the scope of the subject before the check ends, for laws about closing.
+ * Makes a law. `body` is the check. It gets the implementation under test (`subject`), a function that fails when a condition is false
+ * (`expect`), and an effect that closes the scope of the implementation (`release`). A law about closing runs `release` and then checks the
+ * result.
  *
  * @category constructors
  */

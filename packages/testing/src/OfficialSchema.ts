@@ -1,6 +1,6 @@
 /**
- * Checks messages against the official JSON schema of a revision. It checks single messages, or the messages of a whole conversation.
- * `TestTransport` uses this module.
+ * Checks messages against the official JSON schema of a revision: single messages with `make`, or the messages of a whole conversation with
+ * `check`. `TestTransport` uses this module.
  *
  * This module uses the schema files of the specification, and not the schemas of `@effect-mcp/core`. Therefore it can find mistakes in the
  * schemas of `@effect-mcp/core`.
@@ -173,9 +173,10 @@ export interface Check {
 }
 
 /**
- * Checks the messages of both sides or of one side, each against the schema of its revision. The schemas do not have the result types of
- * `extensions`. For these results, only the members that all results have are checked. Without `onViolation`, the scope dies with all
- * violations when it closes. With `onViolation`, this function gets each violation when its message is observed.
+ * Checks the messages of both sides or of one side. Each message is checked against the schema of its own revision. The official schemas do
+ * not have the result types of `extensions`; for a result with such a type, only the members that all results have are checked. Without
+ * `onViolation`, the scope dies with all violations when it closes. With `onViolation`, this function gets a violation as soon as the
+ * message is observed.
  *
  * @category utils
  */

@@ -1,13 +1,13 @@
 /**
- * Plays a recorded conversation against the side under test, with every revision. The replay is the server of a client under test, or the
- * client of a server under test. The replay sends the recorded messages of its own side, and expects the recorded messages of the side
- * under test.
+ * Plays a recorded conversation of any revision against the side under test. For a client under test, the replay is the server. For a
+ * server under test, the replay is the client. The replay sends the recorded messages of its own side, and expects the recorded messages of
+ * the side under test.
  *
- * Some values may differ, because the side under test chooses them for each conversation: ids of requests, progress tokens, request states,
- * cursors, and the name and version of the side. The order may differ for requests without a message of the replay between them, for
- * responses, and for notifications of different methods. A subscription may begin earlier than recorded, because a client begins it in the
- * background. The replay accepts a cancellation that was not recorded. Any other difference fails the test, and the error names the first
- * place.
+ * These values may differ, because the side under test chooses them for each conversation: ids of requests, progress tokens, request
+ * states, cursors, and the name and version of the side. The order may differ for responses, for notifications of different methods, and
+ * for requests when the recording has no message of the replay between these requests. A subscription may begin earlier than recorded,
+ * because a client begins it in the background. The replay accepts a cancellation that was not recorded. Any other difference fails the
+ * test, and the error names the place of the first difference.
  *
  * @since 0.1.0
  */
@@ -30,8 +30,8 @@ import * as Transcript from "./Transcript.js"
 
 /**
  * Plays the recorded server for a client under test. The client can connect only one time. When a request differs from the recorded
- * request, the client gets an error with the difference, the connection closes, and the scope dies with the difference when it closes. The
- * scope also dies when it closes and the client has not sent all of its recorded messages.
+ * request, the client gets an error with the difference, and the connection closes. When the scope closes, it dies with the difference. The
+ * scope also dies at its end when the client has not sent all of its recorded messages, except when the test has already failed.
  *
  * @example
  * ```ts
@@ -117,8 +117,8 @@ const run = (
   const requested = new Set<unknown>()
 
   /**
-   * Returns the recorded messages to which a message may correspond. A request must not arrive earlier than recorded, but a subscription
-   * may.
+   * Returns the recorded messages to which a message may correspond. A subscription may arrive earlier than recorded; any other request
+   * must not arrive earlier.
    */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
     const isBound = Message.isRequest(message) && message.method !== SUBSCRIBES

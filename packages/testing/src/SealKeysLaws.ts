@@ -1,7 +1,7 @@
 /**
- * Checks (laws) that every implementation of `SealKeys` must pass. A law gets two nodes that share their keys and have no key yet. The
- * implementation must use `rotation`: a key encrypts values for one day, and decrypts them for one more hour. The laws move the
- * `TestClock`.
+ * Checks (laws) that every implementation of `SealKeys` must pass. A law gets the services of two nodes that share their keys and have no
+ * key yet. Make the implementation with the option `rotation` of this module: a key encrypts values for one day, and decrypts these values
+ * for one more hour. The laws move the `TestClock`.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * Checks (laws) for the handling of single messages without a conversation. Use these laws for `serve` of a `Dispatcher`, and for
- * transports of an application that call `serve`.
+ * Checks (laws) for code that handles each message alone, without a conversation: `serve` of a `Dispatcher`, and an application's own
+ * transport that calls `serve`.
  *
  * Each law starts its own servers, and moves the `TestClock`.
  *
@@ -37,7 +37,7 @@ import * as TestPeer from "./TestPeer.js"
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /**
- * A function that starts the implementation under test with a server. Both close with the scope.
+ * A function that starts the implementation under test with a server. The implementation and the server close with the scope.
  *
  * @category models
  */

@@ -34,14 +34,16 @@ export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends T
    */
   readonly capabilities?: JsonObject | undefined
   /**
-   * The revision that the server supports. With revision 2025-11-25 or earlier, client and server make the handshake, and the client
-   * supports only revisions with a handshake. The client option `versions` changes this. Default: the newest revision that the client
-   * supports.
+   * The revision that the server supports. With revision 2025-11-25 or earlier, client and server make the handshake. Default: the newest
+   * revision that the client supports.
+   *
+   * The option `versions` of `client` decides which revisions the client supports. Default of `versions`: with `version` "2026-07-28", only
+   * this revision; with an earlier `version`, all revisions with a handshake; without `version`, all revisions.
    */
   readonly version?: string | undefined
   /**
-   * The options of the client. `checkOutputs` is false by default, because a client that checks outputs sends a request for the list of
-   * tools, and the script possibly does not expect this request.
+   * The options of the client. The default of `checkOutputs` is false here. A client that checks outputs requests the list of tools, and
+   * the script of the test might not expect this request.
    */
   readonly client?: Client.Options<E, R> | undefined
 }
@@ -82,8 +84,8 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
   versions.reduce((newest, version) => version > newest ? version : newest)
 
 /**
- * Connects a client that sends no message to connect. The client needs no message because its options already contain the revision that the
- * server supports.
+ * Connects a client that sends no message when it connects. The client needs the option `prior`, which contains the facts about the server
+ * that the client would otherwise request.
  *
  * @category utils
  */

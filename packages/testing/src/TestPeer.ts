@@ -1,6 +1,7 @@
 /**
- * Scripts the peer of the side under test, message by message. `client` scripts a client of a server under test. `server` scripts a server
- * for a client under test. `TestClient` also makes the handshake with a client under test. `Replay` plays a recorded conversation.
+ * Scripts the peer of the side under test, message by message. For a server under test, `client` makes a scripted client. For a client
+ * under test, `server` makes a scripted server; `TestClient` does the same and also makes the handshake. `Replay` plays a recorded
+ * conversation.
  *
  * @since 0.1.0
  */
@@ -32,9 +33,9 @@ import * as Transcript from "./Transcript.js"
  * A script must receive all messages. When the scope closes, it dies with the messages that the script has not received, except when the
  * test has already failed. It also dies when the other side has sent a message that the official schema does not allow.
  *
- * With revision 2025-11-25 or earlier, a conversation begins with `initialize` for a scripted client, or with `initialized` for a scripted
- * server. With revision 2026-07-28, each request of a client has the revision in its `_meta`, which `modern` adds. `discovered` answers the
- * first request of a client that asks which revisions the server supports.
+ * With revision 2025-11-25 or earlier, a scripted client begins with `initialize`, and a scripted server begins with `initialized`. With
+ * revision 2026-07-28, a scripted client uses `modern`, which adds the revision to the `_meta` of each request. A scripted server begins
+ * with `discovered`, which answers the request `server/discover` of the client.
  *
  * @example
  * ```ts
@@ -87,8 +88,8 @@ export interface TestPeer {
     readonly data?: unknown
   }>
   /**
-   * Checks that no other message arrives. Sends a `ping`, or `server/discover` as a client of revision 2026-07-28, and dies when the next
-   * message is not the result.
+   * Checks that no other message arrives. Sends a request, and dies when the next message is not its result. The request is `ping`, or
+   * `server/discover` for a client of revision 2026-07-28.
    */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
   /**

@@ -1,7 +1,7 @@
 /**
  * Connects a server under test to a real client in one process. A test calls the server through all parts of the library except the
- * network. The transport is in memory, and all messages are checked against the official schema. For tests of code that uses a client,
- * `mock` and `mockTools` make a server with handlers of the test.
+ * network. The transport is in memory, and checks all messages against the official schema. `mock` and `mockTools` are for tests of code
+ * that uses a client: they make a server whose handlers the test provides.
  *
  * To script single messages, use `TestPeer`. To answer the requests that a server sends to its client, use `TestFeatures`.
  *
@@ -57,9 +57,9 @@ export interface Options<
    */
   readonly versions?: McpServer.Options["versions"]
   /**
-   * The user of the client, for example `Context.make(User, ada)`. Or the data of the client that a transport passes to the authenticator,
-   * so that the authenticator finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`,
-   * `Authenticator.stdio({ USER: "ada" })`. Default: a client in the process of the server.
+   * The user of the client, for example `Context.make(User, ada)`. To test the authenticator as well, pass the data that a transport passes
+   * to the authenticator: `Authenticator.http({ headers: { authorization: "Bearer ada" } })` or `Authenticator.stdio({ USER: "ada" })`.
+   * Default: the data of a client in the process of the server.
    */
   readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**
@@ -114,9 +114,8 @@ export const connector = (
     ))
 
 /**
- * Makes a client of the server in the context, for example of the application's server. Dies when `definition` has a tool, resource,
- * resource template or prompt that the server does not have for any user and does not list. The user of the client does not have to be
- * allowed to see all entries.
+ * Provides a client of the server in the context, for example of the application's server. Dies when a tool, resource, resource template or
+ * prompt of `definition` is missing from the server. An entry that the server has only for other users is not missing.
  *
  * @category utils
  */
@@ -155,9 +154,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   )
 
 /**
- * Provides a client of a server with these features. `McpServer.layer` makes the server, and `client` makes the client. The layer does not
- * require the user or the services of the session layer and the middleware. Any other missing service is a type error that names the
- * service.
+ * Provides a client of a server with these features. `McpServer.layer` makes the server, and `client` makes the client. The options provide
+ * the user and the services of the session layer and the middleware. The layer requires all other services of the features, and a missing
+ * service is a type error that names the service.
  *
  * @example
  * ```ts
@@ -361,8 +360,8 @@ const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Ef
   })
 
 /**
- * Returns the keys of a definition that the server does not have for any user and does not list. For an empty definition, sends no request
- * for a list.
+ * Returns the keys of a definition that the server does not list, and that no user of the server has. For an empty definition, sends no
+ * request for a list.
  */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,

@@ -77,8 +77,8 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
   })
 
 /**
- * Returns the same transport, which also records and checks the messages that it sends and receives. `end` is the side that uses the
- * transport.
+ * Wraps a transport. The returned transport also records and checks the messages that it sends and receives. `end` is the side that uses
+ * the transport: the client or the server.
  *
  * @category utils
  */
@@ -112,8 +112,9 @@ export const observed = (
   })
 
 /**
- * Returns the same connector, which also records its conversations. Use a new transcript for each conversation. The messages are recorded
- * in the order in which the client sends and receives them, and are not checked. Input that is not a message is not recorded.
+ * Wraps a connector. The returned connector also records the conversation in the transcript. Use a new transcript for each conversation.
+ * The messages are recorded in the order in which the client sends and receives them, and are not checked. Input that is not a message is
+ * not recorded.
  *
  * @example
  * ```ts

@@ -34,10 +34,10 @@ export interface Transcript {
 /** @category models */
 export interface Options {
   /**
-   * Replaces values that differ between conversations, and secrets that `Redaction` does not find. The function is called like the second
-   * argument of `JSON.stringify`, with the key and the value of each member of each message. The result `undefined` removes the member. The
-   * values are replaced before a message is added. The secrets that `Redaction` finds are never written to a file, even without this
-   * option. Default: no value is replaced.
+   * A function that replaces values that differ between conversations, and secrets that `Redaction` does not find. It gets the key and the
+   * value of each member of each message, like the second argument of `JSON.stringify`. The result `undefined` removes the member. The
+   * values are replaced before a message is added. `toJson` never writes the secrets that `Redaction` finds, even without this option.
+   * Default: no value is replaced.
    */
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
@@ -169,8 +169,8 @@ const read = <A, I>(schema: Schema.Schema<A, I>, json: unknown): Effect.Effect<A
 const fail = (message: string): Effect.Effect<never, TranscriptError> => Effect.fail(new TranscriptError({ message }))
 
 /**
- * Prints one line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
- * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages follow a `?`.
+ * Prints one line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`, `server · notifications/message
+ * {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. A malformed message is printed after a `?`.
  *
  * @category utils
  */

@@ -1,7 +1,8 @@
 /**
  * Checks (laws) that every transport must pass.
  *
- * A law gets the two ends of a connection. When the scope in which the ends were made closes, both ends must close.
+ * A law gets the two connected ends of the transport under test. `Law.check` makes the ends in a scope. When this scope closes, both ends
+ * must close.
  *
  * @since 0.1.0
  */

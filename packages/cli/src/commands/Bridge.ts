@@ -1,7 +1,7 @@
 /**
- * The command `bridge`, which serves a server over another transport. Without `--port`, a host launches the command. The command then
- * serves a server that has a URL over standard input and output, and logs in at this server. With `--port`, the command serves any server
- * over HTTP, for example a server over stdio. `Cli` runs the command; `Dev` uses `overStdio`.
+ * The command `bridge`, which offers a server over another transport. Without `--port`, the command uses standard input and output: a host
+ * that supports only stdio launches the command, and the command connects to a server with a URL and logs in. With `--port`, the command
+ * uses HTTP: it offers any server at a port, for example a server over stdio. `Cli` runs the command; `Dev` uses `overStdio`.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -1,7 +1,7 @@
 /**
- * The command `dev`, which runs the user's server while it is being developed. When a file of the server changes, the command launches the
- * server again. The connection of the host stays open (`Bridge`), and the host gets a notification that the lists have changed. `Cli` runs
- * the command.
+ * The command `dev`, which runs a server that the user is developing. When a file of the server changes, the command launches the server
+ * again. `Bridge` keeps the connection to the host open, and the host gets a notification that the lists have changed. `Cli` runs the
+ * command.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"

@@ -1,7 +1,7 @@
 /**
- * The command `listen`, which prints what a server sends without a request: changes of lists, log messages, updates of the resources that
- * the user names, and ends of elicitations. Each of these is one line. The command runs until it is interrupted or the server ends the
- * session. `Cli` runs the command.
+ * The command `listen`, which prints the messages that a server sends without a request. These are changes of lists, log messages, updates
+ * of the resources that the user names, and notices that an elicitation has ended. Each message is one line. The command runs until the
+ * user interrupts it or the server ends the session. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -1,7 +1,7 @@
 /**
- * The command `tasks`, for calls that continue after their client has ended. `start` starts a task and prints its id. `watch` prints the
- * status of a task until the task ends. `result` waits for the result of a task. `cancel` cancels a task. `list` shows the tasks of a
- * server of revision 2025-11-25. `Cli` runs the commands.
+ * The command `tasks`, for tool calls that run as tasks and continue after this program has ended. `start` starts a task and prints its id.
+ * `watch` prints the status of a task until the task ends. `result` waits for the result of a task. `cancel` cancels a task. `list` shows
+ * the tasks of a server of revision 2025-11-25. `Cli` runs the commands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

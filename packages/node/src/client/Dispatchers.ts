@@ -1,7 +1,8 @@
 /**
- * Makes the dispatchers of undici for `ReachingClient`. A zone is a kind of address, such as public, private or loopback. There is one
- * dispatcher for each set of zones that requests may reach. A dispatcher keeps connections open, and a request must not use a connection to
- * an address that is forbidden for this request.
+ * Makes the dispatchers of undici for `ReachingClient`. (A dispatcher opens connections and sends requests.) A zone is a kind of address,
+ * such as public, private or loopback. This module makes one dispatcher for each set of zones that requests may reach. Two sets do not
+ * share a dispatcher, because a dispatcher reuses open connections, and an open connection may lead to an address that is forbidden for
+ * another request.
  *
  * A dispatcher checks the address of a name when it connects, and connects to exactly this address. Therefore a name cannot resolve to
  * another address between the check and the connection. A proxy resolves names itself, so the addresses behind a proxy are not checked.
@@ -53,7 +54,7 @@ export const proxiesOf = (environment: Environment): Proxies | string => {
 
 const isProxy = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
-/** The hosts for which no proxy is used. On the machine of a proxy, these names would mean the machine of the proxy. */
+/** The hosts for which no proxy is used. For a proxy, these names would mean the proxy's own machine. */
 const HERE = ["localhost", "127.0.0.1", "[::1]"]
 
 export interface Dispatchers {

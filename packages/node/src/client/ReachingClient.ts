@@ -1,7 +1,7 @@
 /**
  * The HTTP client of `GuardedHttpClient`. The client reads from the fiber which addresses a request may reach (`Reach.current`), and sends
- * the request with the dispatcher for these addresses. `Dispatchers` checks the addresses to which names resolve. This module checks
- * literal addresses, which are not resolved.
+ * the request with the dispatcher for these addresses. This module checks the host in the URL. `Dispatchers` checks the addresses to which
+ * a name resolves.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"

@@ -9,7 +9,8 @@ import * as Predicate from "effect/Predicate"
 import { parse as parseToml, TomlError } from "smol-toml"
 
 /**
- * Parses a text. On the left: the reason why the text cannot be parsed. A blank text becomes an empty object, as in the host applications.
+ * Parses a text. Returns a `Left` with the reason when the text cannot be parsed. A blank text becomes an empty object, as in the host
+ * applications.
  */
 export const parse = (text: string, format: "json" | "toml"): Either.Either<unknown, string> => {
   const plain = text.replace(/^\uFEFF/, "")

@@ -1,6 +1,6 @@
 /**
- * Reads a file that somebody else may have written, for `ConfiguredServers`. This module reads only regular files, and only up to a limit
- * of bytes. Therefore a pipe or a device at the path of the file cannot block the program or fill its memory.
+ * Reads a configuration file, for `ConfiguredServers`. Somebody else may have written the file, so this module reads only regular files,
+ * and only up to a limit of bytes. Therefore a pipe or a device at the path cannot block the program or fill its memory.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { type FileHandle, open } from "node:fs/promises"
 /** How many bytes a file of the user may have. The limit is high, because some hosts also store other data in this file. */
 export const MAX_BYTES = 32 * 1024 * 1024
 
-/** How many bytes a file may have that somebody else may have written. */
+/** How many bytes a file from a folder may have. Somebody else may have written such a file. */
 export const MAX_FOREIGN_BYTES = 1024 * 1024
 
 export class Unreadable extends Data.TaggedError("Unreadable")<{

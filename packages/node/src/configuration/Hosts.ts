@@ -1,7 +1,7 @@
 /**
- * The list of the host applications whose configuration this package reads. For each host the list has the paths of the files, the member
- * of a file that contains the servers, the unit of a `timeout`, and the syntax of variables. `ConfiguredServers` reads files according to
- * this list. Applications cannot extend the list.
+ * The list of the host applications whose configuration files this package reads. For each host the list has the paths of the files, the
+ * name of the member that contains the servers, the unit of `timeout`, and the syntax of variables. `ConfiguredServers` reads the files
+ * with this list. An application cannot add hosts.
  */
 import type * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import { posix, win32 } from "node:path"
@@ -11,8 +11,8 @@ export interface Host {
   /** The name of the host for people. */
   readonly title: string
   /**
-   * The user's own files, in the order in which they are read. A platform without its own list uses `all`. `~` is the home folder of the
-   * user. A variable at the beginning of a path has a default in `bases`.
+   * The user's own files, in the order in which they are read. `all` is for platforms that have no own list. `~` means the home folder of
+   * the user. For a variable at the beginning of a path, `bases` has the default.
    */
   readonly files: { readonly all: ReadonlyArray<string> } & Partial<Record<"darwin" | "win32", ReadonlyArray<string>>>
   /** The files in a project folder, as paths relative to the folder. */

@@ -2,9 +2,9 @@
  * The open connections of one HTTP server of Node. `HttpServer` and `PlatformHttpServer` use this module to close their servers within a
  * time limit. The `close` of Node waits for every client, even for a client that sends nothing or never completes its request.
  *
- * This module stores the last response of each connection, because the connection may close when the client has read this response. When a
- * request arrives after the routes were closed, this module refuses the request, because no other code would answer it. `NodeHandler` also
- * uses `refuse`.
+ * This module stores the last response of each connection, because it closes a connection after this response. When a request arrives after
+ * the application has closed its routes, this module answers with status 503, because no other code would answer the request. `NodeHandler`
+ * also uses `refuse`.
  */
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Array from "effect/Array"
@@ -14,7 +14,7 @@ import type { Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Server as TlsServer } from "node:tls"
 
-/** How long a connection may be open without a request when its server closes. */
+/** How long a connection that has not had a request stays open after its server has begun to close. */
 const UNUSED = "200 millis"
 
 export class Connections {

@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its response, in an application with its own HTTP server. In this application a router may have changed the URL, and
- * a body parser may have read the body. `NodeHandler` makes an exchange for each request.
+ * One HTTP request and its response (an exchange), in an application with its own HTTP server. In this application a router may have
+ * changed the URL, and a body parser may have read the body. `NodeHandler` makes an exchange for each request.
  */
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as Guard from "@effect-mcp/core/unstable/server/Guard"

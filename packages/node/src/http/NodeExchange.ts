@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its response for the endpoint, over the request and response objects of Node. The exchange reads a body only when
- * the endpoint requests the body, and uses no buffers except the buffers of Node.
+ * One HTTP request and its response (an exchange) for the endpoint. The exchange uses the request and response objects of Node. It reads a
+ * body only when the endpoint requests the body, and has no buffers of its own.
  *
  * `HttpServer` makes an exchange for each request. `MountedExchange` extends this class.
  */
@@ -24,7 +24,7 @@ import type { TLSSocket } from "node:tls"
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
-  /** Whether the endpoint has answered. It stays `false` when the application that mounts the endpoint has answered. */
+  /** Whether the endpoint has answered. The value stays `false` when the application itself has answered. */
   private isAnswered = false
   private onLeave: (() => void) | undefined
 
@@ -38,7 +38,7 @@ export class NodeExchange implements HttpExchange {
     this.url = request.url!
   }
 
-  /** The services for this request. It is `undefined` because a request of Node cannot carry services. */
+  /** The services for this request. The value is `undefined`, because a request of Node cannot carry services. */
   get services(): Context.Context<never> | undefined {
     return undefined
   }

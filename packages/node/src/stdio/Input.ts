@@ -1,5 +1,6 @@
 /**
- * Reads messages from a `Readable` of Node, for one reader at a time. When there is no reader, the readable is paused.
+ * Reads messages from a `Readable` of Node. Only one reader at a time can consume the messages, with `run` or `incoming`. When there is no
+ * reader, the readable is paused.
  *
  * `Output` writes messages, and `Pipe` makes a transport from an `Input` and an `Output`.
  */
@@ -18,7 +19,7 @@ type End = Exit.Exit<void, TransportError>
 
 interface Reader {
   readonly receive: (incoming: Message.Incoming) => void
-  /** Whether the reader itself pauses and resumes the readable. */
+  /** Whether the reader itself pauses and resumes the readable. `true` for `incoming`, `false` for `run`. */
   readonly pulls: boolean
   readonly end: (end: End) => void
 }
@@ -34,9 +35,12 @@ const MAX_PER_TURN = 256
 
 /**
  * Reads messages. This is a class with mutable fields for speed, because it handles every chunk of a conversation. It listens to the
- * readable from its construction until `release`. `reader` is the only consumer. When there is a reader, `early` is empty. `over` is set
- * one time, and after that no message is delivered. `taken` counts the messages since the last pause for a turn of the event loop. `rest`
- * is set during this pause. `toUtf8` converts the chunks when the input has another encoding than UTF-8.
+ * readable from its construction until `release`.
+ *
+ * `reader` is the consumer of the messages; `undefined` when nobody consumes. When there is a reader, `early` is empty. `over` has the exit
+ * after the input has ended; after that, no message is delivered. `taken` counts the messages since the last pause of the reading. `rest`
+ * is set during a pause, which lasts until the next turn of the event loop. `toUtf8` converts the chunks when the input has another
+ * encoding than UTF-8.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder

@@ -1,6 +1,6 @@
 /**
  * Reserves (claims) the standard streams of this process for one transport, so that standard output carries only protocol messages. During
- * a claim, other code of the process cannot write to standard output.
+ * a claim, the output of other code in this process goes to stderr.
  *
  * `StdoutRedirect` replaces Node's functions during a claim. `StdioServer` makes the claims.
  */
@@ -24,9 +24,9 @@ const reserved = EffectInternals.shared(
 type Write = typeof process.stdout.write
 
 /**
- * Redirects standard output to stderr until the process ends. `output` does the same only until its scope closes. Use `reserve` for a
- * program with a server on stdio, so that logs before and after the server runs also go to stderr. After `reserve`, `output` can still
- * claim standard output.
+ * Redirects standard output to stderr until the process ends. (`output` redirects standard output only until its scope closes.) A program
+ * with a server on stdio uses `reserve`, so that logs before and after the server runs also go to stderr. After `reserve`, `output` can
+ * still claim standard output.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return

@@ -1,7 +1,7 @@
 /**
- * The environment variables that a launched server inherits. A server inherits only the variables of a list, so that the server does not
- * get secrets from the environment of the application. `StdioClient` makes the environment, and `Launch` starts programs with this
- * environment. The reference SDK has the same lists.
+ * The environment variables that a launched server inherits. A server inherits only the variables in a list, so that it does not get
+ * secrets from the environment of the application. The list is the list of the reference SDK. `StdioClient` makes the environment with this
+ * module, and `Launch` starts programs with the environment.
  */
 
 export type Variables = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 /**
  * Starts a program with pipes for its standard streams. When the start fails, the error says why, and what the user can do.
  *
- * `cross-spawn` finds programs and runs batch files, such as `npx`, on Windows. `ProcessGroup` tells whether the system has process groups.
+ * On Windows, `cross-spawn` finds programs and runs batch files such as `npx`. `ProcessGroup` tells whether the system has process groups.
  * `Subprocess` launches programs with this module, and ends the programs.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"

@@ -1,6 +1,7 @@
 /**
- * A process and all processes that it has started. This module tells whether one of these processes is alive, and sends a signal to all of
- * them. On POSIX these processes are the process group. Windows has no process groups, so on Windows they are the tree of child processes.
+ * A process and all processes that it has started (the group). This module tells whether a process of the group is alive, and sends a
+ * signal to all processes of the group. On POSIX the group is a process group. Windows has no process groups, so on Windows the group is
+ * the tree of child processes.
  *
  * `Launch` starts processes, and `Subprocess` waits for them.
  */
@@ -19,13 +20,16 @@ const kill = (pid: number, signal: NodeJS.Signals | 0): string | undefined =>
   )
 
 /**
- * Whether a process of the group is alive. Zombies do not count as alive. In a container whose first process does not wait for adopted
- * orphans, zombies stay for ever.
+ * Whether a process of the group is alive. Always `false` on Windows. On Linux, zombies do not count as alive, because a zombie may stay
+ * for ever: for example in a container whose first process does not wait for orphans.
  */
 export const isAlive = (leader: number): boolean =>
   supported && kill(-leader, 0) === undefined && Option.getOrElse(countOnLinux(leader), () => 1) > 0
 
-/** Sends a signal to every process of the group. Returns `false` when the signal could be sent to no process. */
+/**
+ * Sends a signal to every process of the group. Returns `false` when there is no process to which the signal could be sent. Always returns
+ * `true` on Windows.
+ */
 export const signal = (leader: number, signal: "SIGTERM" | "SIGKILL"): boolean => {
   if (supported) return kill(-leader, signal) === undefined
   // Windows cannot ask a program without a window to end, so both signals kill the tree.

@@ -46,8 +46,8 @@ export interface Subprocess {
 interface Exit {
   readonly status: Status
   /**
-   * Whether other processes of the group still ran. With `false`, no signal must be sent to the group, because a new process may have got
-   * the same id.
+   * Whether other processes of the group still ran when the program ended. With `false`, this module must not send a signal to the group,
+   * because a new process may have got the id of the group.
    */
   readonly leftOthers: boolean
 }

@@ -1,7 +1,7 @@
 /**
- * Adds entries to the maps, sets and lists of the test authorization server, and keeps only the newest 10,000 entries, because requests
- * fill these collections. `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` use this module. After a token was dropped, it counts as
- * unknown, like a revoked token.
+ * Adds entries to the maps, sets and lists of the test authorization server. Each collection keeps only its newest 10,000 entries, so that
+ * requests cannot fill the memory. A token that was dropped counts as unknown, like a revoked token. `Clients`, `Endpoints`, `Grants` and
+ * `TokenEndpoint` use this module.
  */
 
 const MAX = 10_000

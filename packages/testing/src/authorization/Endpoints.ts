@@ -1,7 +1,7 @@
 /**
- * Answers the requests to a `TestAuthorizationServer`. This module reads and records a request, and calls the endpoint at its path. It has
- * the metadata, the authorization endpoint, introspection and revocation, the checks of DPoP proofs, and the faults of the option `fault`.
- * `TokenEndpoint` issues tokens, and `Clients` registers and authenticates clients.
+ * Answers the requests to a `TestAuthorizationServer`. This module records each request, and calls the endpoint at the path of the request.
+ * It contains the metadata, the authorization endpoint, introspection and revocation. It also checks DPoP proofs and applies the option
+ * `fault`. `TokenEndpoint` issues tokens, and `Clients` registers and authenticates clients.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */

@@ -1,7 +1,7 @@
 /**
- * The token endpoint of the test authorization server. It has the grant types that MCP uses, and token exchange. With token exchange, an
- * identity provider issues ID-JAGs, and a gateway gets tokens for its upstream servers. `Grants` issues the tokens, and `Endpoints` calls
- * this endpoint.
+ * The token endpoint of the test authorization server. It has the grant types that MCP uses, and token exchange. A test uses token exchange
+ * in two ways: as an identity provider that issues ID-JAGs (Identity Assertion JWT Authorization Grants), and for a gateway that gets
+ * tokens for its upstream servers. `Grants` issues the tokens, and `Endpoints` calls this endpoint.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-3.2
  * @see https://www.rfc-editor.org/rfc/rfc8693

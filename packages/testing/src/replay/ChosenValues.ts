@@ -1,7 +1,7 @@
 /**
- * The values that the side under test chooses for each conversation, such as ids, tokens and cursors. Where a recorded message contains a
- * chosen value, this module accepts any value and stores it. When a later message contains the recorded value, the stored value replaces
- * the recorded value. `Difference` compares all other values, and `Replay` plays the conversation.
+ * The values that the side under test chooses anew for each conversation, such as ids, tokens and cursors. Where a recorded message
+ * contains such a value, this module accepts any value from the side under test, and stores it. When a later recorded message contains the
+ * recorded value, this module puts the stored value there. `Difference` compares all other values, and `Replay` plays the conversation.
  */
 import type * as Message from "@effect-mcp/core/Message"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
@@ -13,8 +13,8 @@ export interface ChosenValues {
   readonly current: (entry: Entry) => Message.Message
   /**
    * Returns the first difference between a message of the side under test and the recorded message. When the messages are equal, returns
-   * `undefined` and stores the values that the message chooses. `received` is the message without secrets, and `raw` is the message with
-   * the values to send back.
+   * `undefined` and stores the values that the message chooses. `raw` is the message as it was received, and `received` is the same message
+   * without secrets. The stored values come from `raw`.
    */
   readonly match: (
     entry: Entry,
