@@ -32,7 +32,7 @@ export interface Options {
   /** How many events the database stores for one stream. When there are more events, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /**
-   * How many characters of events may wait for the database. When more characters wait, the store refuses new events. Default: 64 Mi
+   * How many characters of events may wait for the database. When more characters wait, new events are not stored. Default: 64 Mi
    * (67,108,864) characters.
    */
   readonly maxWaiting?: number | undefined
