@@ -1,8 +1,9 @@
 /**
- * The device authorization grant, for programs on a machine without a browser. The program shows a code, and the user enters the code on
- * another device. A login begins only when the program calls `login` of `Authorization`, and never because of a refused request. A user who
- * enters the code of an attacker gives the attacker the rights of the user, so a login must not begin unexpectedly. Pass the grant to
- * `Authorization.layer`.
+ * Implements the device authorization grant, for programs on a machine without a browser. The program shows a code, and the user enters the
+ * code in a browser on another device. Pass the grant to `Authorization.layer`.
+ *
+ * A login begins only when the program calls `login` of `Authorization`. A refused request does not begin a login, because a user should
+ * see a code only when the user expects a code: a user who enters the code of an attacker gives the attacker the rights of the user.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8628
  * @since 0.1.0
@@ -33,14 +34,14 @@ import type { Tokens } from "./Tokens.js"
 export interface Prompt {
   /** The URL of the MCP server for which the user logs in. */
   readonly server: string
-  /** The host of the authorization server. The user should enter the code only if the user recognizes this host. */
+  /** The host of the authorization server. Show this host: the user should enter the code only if the user recognizes the host. */
   readonly host: string
   readonly userCode: string
   /** The https URL of the page where the user enters the code. Its host may differ from `host`. */
   readonly verificationUri: string
   /**
-   * The URL of the same page with the code in the URL, for a QR code. `undefined` when the authorization server gave no such URL at the
-   * same origin.
+   * The URL of `verificationUri` with the code in the URL, for a QR code. `undefined` when the authorization server gave no URL with the
+   * code, or gave a URL of another origin.
    */
   readonly verificationUriComplete: string | undefined
   /** When the code expires, in milliseconds since 1970. */
@@ -49,9 +50,14 @@ export interface Prompt {
 
 /** @category models */
 export interface Options<R = never> extends Pick<ClientIdentity, "ask" | "metadataDocument" | "preRegistered"> {
-  /** Shows the code and the hosts to the user. The effect is interrupted when the login ends. When the effect fails, the login fails. */
+  /**
+   * Shows the code and the hosts to the user. The client interrupts the effect when the login ends. When the effect fails, the login fails.
+   */
   readonly show: (prompt: Prompt) => Effect.Effect<void, unknown, R>
-  /** How long the user may take to log in. The authorization server may allow less time. Default: 15 minutes. */
+  /**
+   * How long the user may take to log in. If the code of the authorization server expires earlier, the user has only the time until then.
+   * Default: 15 minutes.
+   */
   readonly loginTimeout?: Duration.DurationInput | undefined
   /**
    * Whether the client requests the scope `offline_access` when the authorization server has this scope. With this scope, the client gets a
@@ -62,8 +68,8 @@ export interface Options<R = never> extends Pick<ClientIdentity, "ask" | "metada
 
 /**
  * Makes a grant that logs the user in on another device when the program calls `login` of `Authorization`. Before this call, requests that
- * need a login fail with reason `LoginRequired`. The client does not register itself. Register the client manually for this grant, or
- * publish a metadata document that names the grant.
+ * need a login fail with reason `LoginRequired`. This grant does not register the client at the authorization server. Register the client
+ * manually for this grant, or publish a metadata document that names the grant.
  *
  * @category constructors
  */
@@ -127,7 +133,9 @@ const begin = Effect.fnUntraced(function*<R>(options: Options<R>, context: Grant
   return yield* read(options, context, answer)
 })
 
-/** The longest time between two requests, the shortest time, and the time that is used when the server does not name a time, in seconds. */
+/**
+ * Three times in seconds: the longest and the shortest time between two requests, and the time if the authorization server names no time.
+ */
 const MAX_INTERVAL = 60
 const MIN_INTERVAL = 1
 const INTERVAL = 5
@@ -168,7 +176,7 @@ const read = Effect.fnUntraced(function*<R>(
   return begun
 })
 
-/** Checks that a value is a text of printable ASCII. */
+/** Checks that a value is a text of printable ASCII with 1 to `max` characters. */
 const shortText = (value: unknown, max: number, message: string): Effect.Effect<string, AuthorizationError> =>
   typeof value === "string" && value.length > 0 && value.length <= max && /^[\x20-\x7e]*$/.test(value)
     ? Effect.succeed(value)

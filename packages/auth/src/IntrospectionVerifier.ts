@@ -1,8 +1,9 @@
 /**
- * Verifies access tokens with a request to the authorization server, which answers whether a token is active. Pass this verifier to
- * `ResourceServer` as the option `verify`. `ResourceServer` keeps each answer for a short time (`resource/TokenCache`). When the
- * authorization server does not answer in time, only requests with tokens that are not in the cache fail. A part of the concurrent requests
- * is reserved for tokens that were active before, so invented tokens cannot block valid tokens.
+ * Verifies access tokens with token introspection: the server asks the authorization server whether a token is active. Pass this verifier
+ * to `ResourceServer` as the option `verify`. `ResourceServer` keeps each answer for a short time (`resource/TokenCache`). When the
+ * authorization server does not answer in time, only requests with tokens that are not in the cache fail. The verifier counts introspection
+ * requests for new tokens and for tokens that were active before separately. So an attacker who sends many invented tokens cannot block
+ * valid tokens.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7662
  * @since 0.1.0
@@ -27,27 +28,27 @@ import * as TokenVerifier from "./TokenVerifier.js"
 
 /** @category models */
 export interface Options extends TokenVerifier.RequestOptions {
-  /** The client with which this server authenticates at the authorization server, for each introspection request. */
+  /** The OAuth client as which this server authenticates at the authorization server, in each introspection request. */
   readonly client: Client
   /** The issuer of the authorization server. Default: the issuer in `authorizationServers` of `ResourceServer`, if there is only one. */
   readonly issuer?: string | undefined
   /** The address of the introspection endpoint. Default: the address in the metadata of the authorization server. */
   readonly endpoint?: string | undefined
   /**
-   * How long the server uses an answer. After a token was revoked, the server may accept the token for up to this time. Default: 30
-   * seconds.
+   * How long the server uses an answer of the authorization server. So the server may still accept a revoked token for up to this time.
+   * Default: 30 seconds.
    */
   readonly cacheFor?: Duration.DurationInput | undefined
   /**
-   * How many introspection requests may run at the same time for new tokens. The same number of requests may run for tokens that were
-   * active before. When more requests are needed, the client gets status 503. Default: 64.
+   * How many introspection requests may run at the same time for new tokens. For tokens that were active before, the same number of
+   * requests may run in addition. When a limit is reached, the MCP client gets status 503 for a further token. Default: 64.
    */
   readonly maxConcurrent?: number | undefined
 }
 
 /**
- * Makes a verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when `ResourceServer` has several
- * authorization servers and this verifier has no option `issuer`.
+ * Makes a verifier for the option `verify` of `ResourceServer.make`. The start of the server fails with a defect when `ResourceServer` has
+ * several authorization servers and the option `issuer` of this verifier is missing.
  *
  * @category constructors
  */
@@ -72,7 +73,7 @@ export const make = (options: Options): TokenVerifier.TokenVerifier<HttpClient.H
     return (token) => verify(self, token)
   }))
 
-/** How long further failures are not logged after a failure was logged, in milliseconds. */
+/** After the verifier has logged a failure, it logs no further failures for this time, in milliseconds. */
 const QUIET = Duration.toMillis("30 seconds")
 
 /** The data that the functions of this module share. */

@@ -1,10 +1,12 @@
 /**
- * The exceptions for known providers, for the option `exceptions` of `Authorization.layer`. These exceptions follow the metadata that the
- * providers published in 2026. A provider that is not listed here may need no exception. Otherwise make a `ProviderExceptions` in your
- * application. The comment of each value says how the provider deviates from the rules, and which protection is lost.
+ * Contains exceptions from the rules of OAuth for known authorization servers (providers). Pass an exception to the option `exceptions` of
+ * `Authorization.layer`. The comment of each exception says how the provider deviates from the rules, and which protection the client loses
+ * with the exception. The exceptions fit the metadata that the providers published in 2026.
  *
- * When a provider does not bind tokens to the resource, you must give `servers`: the URLs of the MCP servers to which the client may send
- * the tokens.
+ * Many providers need no exception. If a provider that is missing here needs an exception, make a `ProviderExceptions` in your application.
+ *
+ * Some providers do not bind a token to one MCP server. For these providers you must give `servers`: the URLs of the MCP servers to which
+ * the client may send the tokens.
  *
  * @since 0.1.0
  */
@@ -22,7 +24,7 @@ export interface Entra extends Servers {
   /** The id of the tenant in the metadata, for example `2f1c…`. The domain of the tenant is not the id. */
   readonly tenant: string
   /**
-   * The text that the MCP servers name instead of the issuer of the tenant, for example
+   * The issuer that the metadata of the MCP servers names, if it is not the issuer of the tenant. For example
    * `https://login.microsoftonline.com/organizations/v2.0`. Default: the MCP servers name the issuer of the tenant.
    */
   readonly namedAs?: string | undefined
@@ -30,8 +32,8 @@ export interface Entra extends Servers {
 
 /**
  * Makes the exceptions for Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the
- * parameter `resource`, so only the scopes decide what a token allows, and the MCP server names the scopes. Lost protection: a token is no
- * longer valid for only one server. For this reason the client sends tokens only to `servers`.
+ * parameter `resource`, so only the scopes decide what a token allows, and the MCP server names the scopes. Lost protection: a token may be
+ * valid for several servers. For this reason the client sends tokens only to `servers`.
  *
  * @category values
  */
@@ -63,8 +65,8 @@ export const slack = ({ servers = ["https://mcp.slack.com/mcp"] }: Partial<Serve
 })
 
 /**
- * Returns the token of the user if the answer has one, otherwise the token of the answer itself. The token of a bot keeps its type, so the
- * client refuses this token.
+ * Returns the token of the user if the answer has such a token, otherwise the token at the top level of the answer. The token of a bot
+ * keeps its type, so the client refuses the token of a bot.
  */
 const slackTokens = (answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { authed_user: user } = answer
@@ -86,7 +88,7 @@ export const github = ({ servers }: Servers): ProviderExceptions => ({
 
 /**
  * Makes the exceptions for GitHub Enterprise Server at a host. This server publishes no metadata and ignores the parameter `resource`. Lost
- * protection: versions that do not support PKCE ignore PKCE, because the client cannot find out whether the server supports PKCE.
+ * protection: a version that does not support PKCE ignores PKCE, and the client cannot notice this.
  *
  * @category values
  */

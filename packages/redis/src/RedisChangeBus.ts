@@ -1,8 +1,8 @@
 /**
- * Implements `ChangeBus` with Redis, over a `RedisConnection`. Through this bus the nodes of a server notify each other of changes. All
- * nodes append to one Redis stream, and each node reads the stream with a separate connection. The entries are numbered, so that a node
- * notices when it has missed entries. After a restart of Redis a node cannot notice this, and assumes that it has missed entries.
- * `ChangeMember` of core decodes the entries.
+ * Implements `ChangeBus` with Redis, over a `RedisConnection`. Through this bus the nodes (processes) of a server notify each other of
+ * changes. All nodes append entries to one Redis stream, and each node reads the stream with a separate connection. The entries have
+ * numbers, so a node notices when it has missed entries. A restarted Redis may have lost its last entries together with their numbers. So
+ * after a restart of Redis, a node assumes that it has missed entries. `ChangeMember` of core decodes the entries.
  *
  * @since 0.1.0
  */
@@ -22,15 +22,15 @@ import { RedisConnection } from "./RedisConnection.js"
  */
 export interface Options {
   /**
-   * How many changes Redis stores at least. A node that has not read more than this number of changes gets the change `Unknown` instead.
-   * Default: 10,000.
+   * How many of the last changes Redis stores at least. When a node has fallen behind, and Redis no longer stores all changes that the node
+   * has not read, the node gets the change `Unknown` instead of the lost changes. Default: 10,000.
    */
   readonly maxChanges?: number | undefined
 }
 
 /**
- * Adds a change to the stream. KEYS: the stream, the counter. ARGV: the id of the node that publishes, the change, how many changes to
- * keep.
+ * Adds a change to the stream. KEYS: the stream, the counter. ARGV: the id of the node that publishes, the change, how many changes Redis
+ * keeps at least.
  */
 const publish: Script = {
   keys: 2,
@@ -48,7 +48,7 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
     const stream = `${prefix}{changes}`
     const counter = `${prefix}{changes}:number`
     const max = options.maxChanges ?? 10_000
-    // The number is read before the end of the stream, so that this node misses no later change.
+    // The effect reads the number first and the end of the stream afterwards, so that this node misses no later change.
     const place = Effect.gen(function*() {
       const number = Number((yield* command("GET", counter)) ?? 0) || 0
       return { number, ...(yield* StreamEntries.end(run, stream)) }
@@ -69,8 +69,8 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
           key: `${id} of ${stream}`
         })))
       }
-      // When Redis is another process, or its number or last entry is lower than before, changes may be lost. Then the node continues at
-      // the present end of the stream.
+      // When Redis was restarted, or the number or the last entry of the stream is lower than before, changes may be lost. Then the node
+      // continues at the present end of the stream.
       const looked = Effect.map(place, (now): ReadonlyArray<Change> => {
         if (now.process === process && now.number >= reader.number && !StreamEntries.isBefore(now.last, last)) return []
         ;({ last, number: reader.number, process } = now)

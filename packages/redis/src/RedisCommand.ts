@@ -1,7 +1,7 @@
 /**
- * The types of the scripts that go to Redis, and of the replies that come back.
+ * Defines the types of the scripts that this package sends to Redis, and of the replies of Redis.
  *
- * `RedisConnection` sends the scripts and gives the replies to the other modules of this package.
+ * `RedisConnection` sends the scripts, and passes the replies to the other modules of this package.
  *
  * @since 0.1.0
  */

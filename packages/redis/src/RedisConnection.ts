@@ -1,10 +1,12 @@
 /**
- * Connects a node to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command that Redis does not answer
- * fails after the time in the option `timeout`. The number of waiting commands is limited. A lost connection never ends the process.
+ * Connects a node (a process of the server) to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command
+ * that Redis does not answer fails after the time in the option `timeout`. The number of waiting commands is limited. A lost connection
+ * never ends the process.
  *
- * `RedisClient` is one client, `ChannelListeners` listens to channels. Each key of this package has a fixed type. A key with the
- * option `prefix` and with another type cannot come from a node. When a command finds such a key, this module removes the key, logs the
- * name of the key, and runs the command again. This module never removes keys without the prefix.
+ * The names of all keys of this package begin with the option `prefix`, and each key has a fixed type. When a command finds a key with the
+ * prefix and with a wrong type, the key does not come from this package. Then this module removes the key, logs the name of the key, and
+ * runs the command again. This module never removes keys without the prefix. `RedisClient` implements one connection, and
+ * `ChannelListeners` listens to channels.
  *
  * @since 0.1.0
  */
@@ -50,7 +52,7 @@ export interface RedisConnectionService {
   readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**
    * Opens a separate connection for commands that block, and closes the connection with the scope. The result is a function that sends one
-   * command, and waits for its reply `wait` milliseconds longer than for other commands. `wait` is at most 2,000.
+   * command and gives the reply. The time limit of this command is the option `timeout` plus `wait` milliseconds. `wait` is at most 2,000.
    */
   readonly blocking: Effect.Effect<
     (wait: number, name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>,
@@ -89,8 +91,8 @@ export interface Options {
    */
   readonly prefix?: string | undefined
   /**
-   * How long a command waits for its reply, including the time without a connection. A connection is replaced when commands were sent on it
-   * and nothing arrives for this time. Default: 2 seconds.
+   * How long a command waits for its reply. The time in which the command waits for a connection counts, too. When a connection has sent
+   * commands and receives nothing for this time, the node replaces the connection. Default: 2 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
@@ -115,9 +117,9 @@ const noAddress = new RedisError({
 })
 
 /**
- * Connects to Redis, and disconnects when the scope closes. Fails when Redis cannot be reached within `timeout`. An HTTP server with the
- * option `health` reports that the process is ready while Redis accepts writes. Logs a warning when the settings of Redis let it drop keys
- * when its memory is full.
+ * Connects to Redis, and disconnects when the scope closes. Fails when Redis cannot be reached within `timeout`. Logs a warning when Redis
+ * may drop keys because its memory is full (the setting `maxmemory-policy`). An HTTP server with the option `health` reports that the
+ * process is ready while Redis accepts writes.
  *
  * @category constructors
  */
@@ -195,7 +197,7 @@ const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["ZREM", "zset"]
 ])
 
-/** Returns functions `command` and `run` that remove a key of a wrong type and then run again. */
+/** Returns the functions `command` and `run`. When a key has a wrong type, these functions remove the key and send the command again. */
 const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (
     reply: Effect.Effect<Reply, RedisError>,

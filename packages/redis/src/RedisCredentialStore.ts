@@ -1,7 +1,8 @@
 /**
- * Implements `CredentialStore` of `@effect-mcp/auth` with Redis, over a `RedisConnection`. Several processes share the logins of a user or
- * of a service, and only one process at a time renews a token. Redis stores the credentials of one owner in one hash. Redis stores tokens,
- * secrets and keys in plain text, so anyone who can read this Redis can use them.
+ * Implements `CredentialStore` of `@effect-mcp/auth` with Redis, over a `RedisConnection`. An owner of credentials is a user, or a service
+ * with several processes. The processes share the logins of the owner, and only one process at a time renews a token. Redis stores the
+ * credentials of one owner in one hash. Redis stores tokens, secrets and keys in plain text, so anyone who can read this Redis can use
+ * them.
  *
  * @since 0.1.0
  */

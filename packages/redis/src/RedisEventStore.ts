@@ -1,8 +1,8 @@
 /**
- * Implements `EventStore` with Redis, over a `RedisConnection`. Each event stream of a session is one Redis stream. Each time a node claims
- * a session in the directory, the session begins a new epoch with a higher number. An earlier epoch is then over, and Redis refuses the
- * events that a node sends in an epoch that is over. An epoch is also over when a node has stored events of the session in a later epoch.
- * `EventDatabase` of core makes the `EventStore`, `StreamEntries` decodes the events.
+ * Implements `EventStore` with Redis, over a `RedisConnection`. Each event stream of a session is one Redis stream. A session has a number,
+ * its epoch. Each time a node (process of the server) claims the session in the `SessionDirectory`, the epoch increases. Redis refuses an
+ * event with an epoch that is over. An epoch is over when a node has claimed the session with a later epoch, or has stored events with a
+ * later epoch. `EventDatabase` of core makes the `EventStore`, and `StreamEntries` decodes the events.
  *
  * @since 0.1.0
  */
@@ -25,17 +25,17 @@ import type { RedisError } from "./RedisError.js"
  * @category models
  */
 export interface Options {
-  /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
+  /** How many events Redis stores for one stream. When there are more events, Redis drops the oldest events. Default: 1,000. */
   readonly maxEvents?: number | undefined
-  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
+  /** How long Redis stores the stream of a request after the response to the request. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
-  /** How long a stream is stored after its last event. Default: 1 hour. */
+  /** How long Redis stores a stream after the last event of the stream. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
 /**
- * The beginning of each script that changes something. It ends the script with 0 when the epoch is over. KEYS: the session, the greatest
- * epoch in which events were stored. ARGV: the epoch or "", the milliseconds to live.
+ * The beginning of each script that changes something. When the epoch is over, the script ends here and returns 0. KEYS: the session, the
+ * greatest epoch in which events were stored. ARGV: the epoch or "", the milliseconds to live.
  */
 const FENCE = `
     if ARGV[1] ~= "" then
@@ -61,9 +61,9 @@ const INDEX = `
     end`
 
 /**
- * The functions of the scripts that finish a stream. After the KEYS of `FENCE` come: events, about, streams. After its ARGV come: the
- * stream, the retention, the position of the previous event or "". When Redis has not stored the previous event, or has lost it, its
- * position becomes the field `missing`.
+ * The functions of the scripts that finish a stream. More KEYS, after the KEYS of `FENCE`: events, about, streams. More ARGV, after the
+ * ARGV of `FENCE`: the stream, the retention, the position of the previous event or "". When Redis does not have the previous event, the
+ * field `missing` gets the position of this event.
  */
 const FINISH = `
     local function finish()

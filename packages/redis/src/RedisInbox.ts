@@ -1,7 +1,8 @@
 /**
- * Implements `Inbox` with Redis, over a `RedisConnection`. Through inboxes, the nodes of a server send requests and answers to each other.
- * The inbox of a node is one Redis stream; the node removes the entries that it has read. A node must renew the lease of its inbox. After a
- * node has crashed, its lease expires, and its inbox is closed.
+ * Implements `Inbox` with Redis, over a `RedisConnection`. Through inboxes, the nodes (processes) of a server send requests and answers to
+ * each other. The inbox of a node is one Redis stream. The node removes the entries that it has read. An inbox is open only for a limited
+ * time, its lease, which the node must renew again and again. When a node has crashed, the lease expires, and other nodes can no longer
+ * send to the inbox.
  *
  * @since 0.1.0
  */
@@ -39,8 +40,8 @@ export interface Options {
 const MAX_LEFT = 64
 
 /**
- * Sends a text to an inbox. KEYS: the stream, the size of the waiting texts. ARGV: the text, the greatest size. The key of the size exists
- * while the inbox is open.
+ * Sends a text to an inbox. KEYS: the stream, the size of the waiting texts. ARGV: the text, the limit for the size of the waiting texts.
+ * The second key exists only while the inbox is open.
  */
 const sending: Script = {
   keys: 2,
@@ -73,7 +74,7 @@ const removing: Script = {
 
 interface Self extends RedisConnectionService {
   readonly maxSize: number
-  /** How many characters may have been read and not yet removed. */
+  /** When the node has read this number of characters, it removes the entries that it has read. */
   readonly maxSizeLeft: number
   /** Milliseconds. */
   readonly lease: number
@@ -86,11 +87,11 @@ interface Reader extends Self {
   readonly stream: string
   /** The key of the size of the waiting texts. */
   readonly size: string
-  /** The id of the last entry that was read. `take` sets the id; `look` resets it when the stream has begun again. */
+  /** The id of the last entry that was read. `take` sets the id. `look` sets the id to "0-0" when the stream no longer exists. */
   last: string
   /**
-   * How many entries were read since the last removal. The next member is the number of their characters. `take` increases both numbers,
-   * `removeRead` sets both to 0.
+   * How many entries this node has read since the last removal. `sizeLeft` is the number of characters of these entries. `take` increases
+   * `entriesLeft` and `sizeLeft`; `removeRead` sets them to 0.
    */
   entriesLeft: number
   sizeLeft: number
@@ -139,7 +140,7 @@ const send = (self: Self, node: string, text: string): Effect.Effect<void, Inbox
   )
 }
 
-/** Opens the inbox of a node, and keeps it open until the scope closes. */
+/** Opens the inbox of a node, and keeps the inbox open until the scope closes. */
 const hold = (self: Self, node: string) => {
   const { lease, upkeep: { command } } = self
   const [stream, size] = keysOf(self, node)
@@ -183,9 +184,9 @@ const take = (reader: Reader, entries: ReadonlyArray<StreamEntries.Entry>): Effe
 }
 
 /**
- * Checks the stream after a read without entries. When the stream is gone, new entries may have lower ids, so reading begins at 0-0 again.
- * When the stream has lost its last entries, this node does not know which texts it has read. Then the node deletes the inbox, and the
- * effect gives `undefined`.
+ * Checks the stream after a read that gave no entries. When the stream no longer exists, a new stream may have entries with lower ids, so
+ * this node reads from the id 0-0 again. When the stream has lost its last entries, this node cannot tell which texts are new. Then the
+ * node deletes the inbox, and the effect gives `undefined`.
  */
 const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
   const { size, stream, upkeep: { command, run } } = reader

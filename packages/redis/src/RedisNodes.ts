@@ -1,7 +1,8 @@
 /**
  * Provides all services that the nodes of a server share, with one Redis. A node is one process of the server.
  *
- * To set the options of one service, use the module of each service, such as `RedisTaskStore`, instead of `services`.
+ * `services` has the default options of every service. To set options of a service, do not use `services`, but the layer of each single
+ * service, such as `RedisTaskStore.layerWith`.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,7 @@
 /**
  * Implements `SealKeys` with Redis, over a `RedisConnection`. With these keys a server encrypts values that clients send back later. All
- * nodes have the same keys. When the current key must be replaced, one node replaces it for all nodes (`KeyRing` of core). Redis stores the
- * secrets in plain text, so anyone who can read this Redis can decrypt these values.
+ * nodes (processes) of a server use the same keys. When the current key is too old, one node replaces the key for all nodes (`KeyRing` of
+ * core). Redis stores the secrets in plain text, so anyone who can read this Redis can decrypt these values.
  *
  * @since 0.1.0
  */
@@ -13,8 +13,8 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
 /**
- * Replaces a value if it is still the old value. ARGV: the old value ("" when there was none), the new value, the milliseconds after which
- * the new value expires.
+ * Replaces the stored value, if the stored value still equals the given old value. ARGV: the old value ("" when there was no value), the
+ * new value, the milliseconds after which the new value expires.
  */
 const swap: Script = {
   keys: 1,
@@ -25,7 +25,7 @@ const swap: Script = {
     return 1`
 }
 
-/** Returns the value ("" when there is none), and the time of Redis in seconds and microseconds. */
+/** Returns the stored value ("" when there is no value), and the time of Redis in seconds and microseconds. */
 const read: Script = {
   keys: 1,
   types: ["string"],

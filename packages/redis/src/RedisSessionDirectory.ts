@@ -1,7 +1,8 @@
 /**
- * Implements `SessionDirectory` with Redis, over a `RedisConnection`. The directory says which node has which session. Each session is a
- * hash. Each node has a key, its lease, which expires when the node does not renew it. A node whose lease has expired never uses its id
- * again. So the sessions of this node are free until another node claims them. Each claim gives the session a higher number, its epoch.
+ * Implements `SessionDirectory` with Redis, over a `RedisConnection`. The directory stores which node (process of the server) serves which
+ * session. Each session is a hash. For each node Redis stores a key, the lease of the node. The lease expires when the node does not renew
+ * it in time. Then other nodes may claim the sessions of the node, because a node whose lease has expired never uses its id again. Each
+ * claim gives the session a higher number, its epoch.
  *
  * @since 0.1.0
  */
@@ -42,11 +43,13 @@ export interface Options {
    * `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
-  /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
+  /** How long Redis stores a session after a node has created, claimed, updated or touched (`touch`) the session. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** How many sessions one command touches. During the command this process and Redis do nothing else. */
+/**
+ * How many sessions `touch` keeps with one command. During the command this process and Redis do nothing else, so the number is limited.
+ */
 const PORTION = 200
 
 /** Sets fields of a session. KEYS: the session. ARGV: the epoch, the milliseconds to live, then the fields and values to set. */

@@ -1,7 +1,7 @@
 /**
- * Implements `SharedLimits` with Redis, over a `RedisConnection`. With this module, all nodes of a server count against the same limits.
- * For each rate limit, Redis stores a single timestamp, by the clock of Redis. At this time the whole allowance is available again. For
- * each value that may be used only once, Redis stores an entry that expires.
+ * Implements `SharedLimits` with Redis, over a `RedisConnection`. With this module, all nodes (processes) of a server share the same
+ * limits. For each rate limit, Redis stores a single timestamp: the time at which the whole allowance is available again, by the clock of
+ * Redis. For each value that may be used only once, Redis stores an entry that expires.
  *
  * @since 0.1.0
  */
@@ -14,8 +14,9 @@ import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
 /**
- * Takes units of a rate. ARGV: the milliseconds after which the taken units are available again, the milliseconds of a whole burst. Returns
- * how many milliseconds the caller must wait; 0 when the units were taken.
+ * Takes units of the allowance of a rate limit. ARGV: in how many milliseconds the taken units become available again, in how many
+ * milliseconds the whole allowance becomes available again. Returns 0 when the script has taken the units. Otherwise returns how many
+ * milliseconds the caller must wait.
  */
 const take: Script = {
   keys: 1,

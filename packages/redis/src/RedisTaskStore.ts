@@ -1,10 +1,12 @@
 /**
- * Implements `TaskStore` with Redis, over a `RedisConnection`. Each task is a hash, which Redis removes when the task expires. Each owner
- * of tasks has three keys: the tasks in their order, the tasks by the time at which they expire, and the sizes of the tasks. Tasks expire
- * by the clock of Redis, which all nodes share.
+ * Implements `TaskStore` with Redis, over a `RedisConnection`. Each task is a hash, which Redis removes when the task expires. For each
+ * owner of tasks, Redis also stores three lists: the ids of the tasks in the order of their creation, the ids with the times at which the
+ * tasks expire, and the sizes of the tasks. Tasks expire by the clock of Redis, because the clocks of two nodes (processes of the server)
+ * may differ.
  *
- * When a task changes, Redis sends a message to the readers that wait for the task, and these readers read the task again. A reader that
- * gets no message reads the task every 5 seconds.
+ * A reader is a stream of `changes` that waits for a change of its task. When a node changes the task, Redis sends a message to each reader
+ * of the task, and the reader reads the task again. Because a message may be lost, each reader also reads its task when no message has
+ * arrived for 5 seconds.
  *
  * @since 0.1.0
  */
@@ -54,8 +56,8 @@ const creating: Script = {
 }
 
 /**
- * Replaces a task, and wakes its readers. KEYS: the task. ARGV: the owner, the version before, the new version, the task as JSON, the
- * channel.
+ * Replaces a task, and sends a message to its readers. KEYS: the task. ARGV: the owner, the old version, the new version, the new task as
+ * JSON, the channel of the message.
  */
 const replacing: Script = {
   keys: 1,
@@ -69,8 +71,8 @@ const replacing: Script = {
 }
 
 /**
- * The beginning of a script. It reads the time of Redis, and defines a function that adds the characters of all tasks of an owner that have
- * not expired, without one task.
+ * The beginning of a script. The beginning reads the time of Redis, and defines the function `sum`. `sum` returns how many characters all
+ * unexpired tasks of an owner have together. The sum leaves out the task `without`.
  */
 const SUM = `
     local time = redis.call("TIME")
@@ -87,9 +89,10 @@ const SUM = `
     end`
 
 /**
- * Adds a task to the lists of its owner. KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires,
- * the sizes of the tasks. ARGV: the task, the milliseconds after which it expires, the limit of tasks, how many expired tasks one call
- * removes at most, the size of the task, the limit of all sizes. The keys expire together with the last task.
+ * Adds a task to the lists of its owner. KEYS: the tasks in the order of their creation, the tasks by the time of Redis at which each task
+ * expires, the sizes of the tasks. ARGV: the id of the task, the milliseconds after which the task expires, how many tasks the owner may
+ * have, how many expired tasks one call removes at most, the size of the task, the limit for the sum of the sizes. The lists expire
+ * together with the last task.
  */
 const enlisting: Script = {
   keys: 3,
@@ -116,8 +119,8 @@ const enlisting: Script = {
 }
 
 /**
- * Changes the size of a task. KEYS: the tasks of an owner by the time of Redis at which each expires, the sizes of the tasks. ARGV: the
- * task, its size, the limit of all sizes.
+ * Changes the stored size of a task. KEYS: the tasks of the owner by the time of Redis at which each task expires, the sizes of the tasks.
+ * ARGV: the id of the task, the new size, the limit for the sum of the sizes.
  */
 const resizing: Script = {
   keys: 2,
@@ -139,7 +142,7 @@ const PORTION = 500
 
 const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", message: StoreText.taken(taskId) })
 
-/** How often a waiting reader reads its task without a message, in milliseconds. */
+/** How long a reader waits for a message before it reads its task without a message, in milliseconds. */
 const LOOK = 5000
 
 interface Self extends RedisConnectionService {
@@ -172,8 +175,8 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 const taskOf = ({ prefix }: Self, taskId: string): string => `${prefix}task:${taskId}`
 
 /**
- * Returns the keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and the sizes of the
- * tasks.
+ * Returns the keys of the three lists of an owner: the tasks in the order of their creation, the tasks by the time at which each task
+ * expires, and the sizes of the tasks.
  */
 const listsOf = ({ prefix }: Self, owner: string | null) => {
   const tasks = `${prefix}{tasks:${ownerOf(owner)}}`
@@ -183,7 +186,7 @@ const listsOf = ({ prefix }: Self, owner: string | null) => {
 const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, run } = self
   const text = yield* sized(self, task)
-  // This node has set `createdAt` by its own clock, so it computes the remaining time by the same clock.
+  // This node has set `createdAt` by its own clock, so this node also computes the remaining time by its own clock.
   const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
   if (left <= 0) return
   const { sizes, tasks, until } = listsOf(self, task.owner)

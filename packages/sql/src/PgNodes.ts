@@ -2,8 +2,8 @@
  * Provides all services that the nodes of a server share, with one PostgreSQL 15 or later. A node is one process of the server. The driver
  * is `@effect/sql-pg`, which you install with your application.
  *
- * When the database does not answer, the process does not end. Statements fail after the time in the option `timeout`, and the node
- * connects again by itself. The node also connects again when its connections lead to a server that refuses writes, as after a failover.
+ * When the database does not answer, the process continues: statements fail after the time in the option `timeout`, and the node connects
+ * again by itself. After a failover, a connection may lead to a server that refuses writes. The node replaces such a connection.
  *
  * @since 0.1.0
  */
@@ -60,12 +60,12 @@ const noAddress = new SqlStoreError({
     "postgres://user:password@host:5432/database, with a password that `encodeURIComponent` has encoded"
 })
 
-/** How long a client may take to close its connections. Afterwards the connections are destroyed. */
+/** How long a client may take to close its connections. After this time the client destroys the connections. */
 const CLOSE = Duration.millis(500)
 
 /**
- * Makes a client of the driver. `silence` is a number of milliseconds. A statement may have no answer for this time, or for the time
- * `timeout` if it is longer.
+ * Makes a client of the driver. The client closes a connection on which no data arrived and no data was sent for `silence` milliseconds, or
+ * for the time `timeout` if `timeout` is longer.
  */
 const clientOf = (
   { maxConnections = 10, timeout = "5 seconds", url }: Options,
@@ -98,9 +98,9 @@ const clientOf = (
   )
 
 /**
- * Provides a client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a
- * connection that has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than
- * `timeout`, or waits longer for a lock. For `SqlMigrations.run`, give the client a longer `timeout`.
+ * Provides a client that connects to PostgreSQL. PostgreSQL ends statements that take longer than the option `timeout`, including the time
+ * in which a statement waits for a lock. The client closes a connection that stays silent for a longer time. Statements of
+ * `SqlMigrations.run` may take long, so for `SqlMigrations.run` give the client a longer `timeout`.
  *
  * @category utils
  */

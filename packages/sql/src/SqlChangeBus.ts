@@ -1,7 +1,8 @@
 /**
- * Implements `ChangeBus` with PostgreSQL, over a `SqlConnection`. Through this bus the nodes of a server notify each other of changes. Each
- * of the last changes is a row. The rows are numbered without a gap, so that a node notices when it has missed changes. `NOTIFY` only tells
- * the nodes to read. `Follow` then reads the rows, and `ChangeMember` of core decodes the rows.
+ * Implements `ChangeBus` with PostgreSQL, over a `SqlConnection`. Through this bus the nodes (processes) of a server notify each other of
+ * changes. A node that publishes a change stores the change as a row, and tells the other nodes with `NOTIFY` to read. `Follow` then reads
+ * the rows, and `ChangeMember` of core decodes the rows. The rows have numbers without a gap, so a node notices when it has missed changes.
+ * The database keeps only the last changes.
  *
  * With SQLite only one process uses the database, so the bus is in memory.
  *
@@ -21,8 +22,8 @@ import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
  */
 export interface Options {
   /**
-   * How many changes are stored. A node that has not read more than this number of changes gets the change `Unknown` instead. Default:
-   * 10,000.
+   * How many of the last changes the database stores. When a node has more unread changes than this number, the node gets the change
+   * `Unknown` instead of the lost changes. Default: 10,000.
    */
   readonly maxChanges?: number | undefined
 }
@@ -30,7 +31,9 @@ export interface Options {
 interface Row {
   /** The number of the last change of all nodes. */
   readonly latest: string
-  /** The number of this change. When there is no new change, the only row has `null` here and in the members below. */
+  /**
+   * The number of this change. When there is no new change, the result has one row, with `null` in this member and in the members below.
+   */
   readonly number: string | null
   readonly member: string
   readonly change: string
@@ -39,8 +42,8 @@ interface Row {
 const CHANNEL = "changes"
 
 /**
- * How many old changes are deleted at most when a new change is stored. There may be many, for example after the option `maxChanges` has
- * got a lower value. The deletion has a lower and an upper bound, so that PostgreSQL uses the index.
+ * How many old changes one statement deletes at most when it stores a new change. There may be many old changes, for example after you have
+ * given the option `maxChanges` a lower value. The deletion has a lower and an upper bound, so that PostgreSQL uses the index.
  */
 const SURPLUS = 100
 

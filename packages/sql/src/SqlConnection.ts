@@ -1,10 +1,11 @@
 /**
- * Connects a node to its SQL database, for the other modules of this package. The database is PostgreSQL or SQLite, over any driver of
- * `@effect/sql`. A statement that the database does not answer fails after the time in the option `timeout`.
+ * Connects a node (a process of the server) to its SQL database, for the other modules of this package. The database is PostgreSQL or
+ * SQLite, over any driver of `@effect/sql`. A statement that the database does not answer fails after the time in the option `timeout`.
  *
- * The layer creates the tables (`SqlMigrations`). `Transactions` and `Attempt` run statements. `Wake` tells readers when to read. SQLite
- * runs with a write-ahead log and `synchronous=NORMAL`. So stored data survive when the process is killed. When the machine loses power,
- * the data of the last moments may be lost, but the file stays intact.
+ * The layer creates the tables (`SqlMigrations`). `Transactions` and `Attempt` run statements. `Wake` tells readers when to read.
+ *
+ * SQLite runs with a write-ahead log and `synchronous=NORMAL`. So no stored data are lost when the process is killed. When the machine
+ * loses power, the data of the last moments may be lost, but the file stays intact.
  *
  * @since 0.1.0
  */
@@ -69,12 +70,14 @@ export interface SqlConnectionService {
    * share. In SQLite this is the time of the process.
    */
   readonly now: Effect.Effect<Fragment>
-  /** Tells the readers of a channel on every node to read. Call this function after the transaction has ended. */
+  /**
+   * Tells the readers of a channel on every node to read. Call this function after the end of the transaction that has changed the rows.
+   */
   readonly notify: (channel: string) => Effect.Effect<void>
   /**
-   * Returns a stream whose elements tell a reader of a channel when to read. The first element comes at once. After a call of `notify` the
-   * next element comes soon. Another element comes whenever the time `every` has passed without a notification. Notifications may be lost.
-   * Several notifications since the last element give one element.
+   * Returns a stream for a reader of a channel. Each element of the stream tells the reader to read. The first element comes at once. A
+   * further element comes soon after a call of `notify`. Because notifications may be lost, an element also comes when there was no
+   * notification for the time `every`. Several notifications since the last element give only one element.
    */
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }
@@ -92,8 +95,8 @@ export class SqlConnection
 export interface Options extends SqlMigrations.Options {
   /**
    * Whether the layer creates and updates the tables. With `false` the layer only reads the version of the tables, and fails when this
-   * version differs from the version of the package. So with `false`, run `SqlMigrations.run` of the same version of this package before.
-   * Default: true.
+   * version differs from the version of the package. So with `false`, call `SqlMigrations.run` of the same version of this package before
+   * the server starts. Default: true.
    */
   readonly migrate?: boolean | undefined
   /** How long the statements of one call of `run`, or of one transaction, may take. Default: 5 seconds. */

@@ -1,7 +1,7 @@
 /**
- * Implements `CredentialStore` of `@effect-mcp/auth` with SQL, over a `SqlConnection`. Several processes share the logins of a user or of a
- * service, and only one process at a time renews a token. Each record is a row. The database stores tokens, secrets and keys in plain text,
- * so anyone who can read this database can use them.
+ * Implements `CredentialStore` of `@effect-mcp/auth` with SQL, over a `SqlConnection`. An owner of credentials is a user, or a service with
+ * several processes. The processes share the logins of the owner, and only one process at a time renews a token. Each record of an owner is
+ * a row. The database stores tokens, secrets and keys in plain text, so anyone who can read this database can use them.
  *
  * @since 0.1.0
  */

@@ -1,12 +1,14 @@
 /**
  * Implements `EventStore` with PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn of the
- * event loop to a batch. A batch has at most 100 events and 1 Mi characters; a larger event is stored alone. `StreamWrites` stores a batch,
- * `StreamRows` reads and deletes events, and `EventDatabase` of core makes the `EventStore`.
+ * event loop, and makes a batch of them. A batch has at most 100 events and 1 Mi characters. An event that is larger than 1 Mi characters
+ * makes a batch of its own. `StreamWrites` stores a batch, `StreamRows` reads and deletes events, and `EventDatabase` of core makes the
+ * `EventStore`.
  *
- * Each time a node claims a session in the directory, the session begins a new epoch with a higher number. An earlier epoch is then over,
- * and the database refuses the events that a node sends in an epoch that is over. An epoch is also over when a node has stored events of
- * the session in a later epoch. An event that could not be stored leaves a gap in its stream. A client cannot resume the stream from a
- * position before the gap.
+ * A session has a number, its epoch. Each time a node (process of the server) claims the session in the `SessionDirectory`, the epoch
+ * increases. The database refuses an event with an epoch that is over. An epoch is over when a node has claimed the session with a later
+ * epoch, or has stored events with a later epoch.
+ *
+ * When an event cannot be stored, its stream has a gap. A client cannot resume the stream from a position before the gap.
  *
  * @since 0.1.0
  */
@@ -27,15 +29,16 @@ import { SqlConnection } from "./SqlConnection.js"
  * @category models
  */
 export interface Options {
-  /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
+  /** How many events the database stores for one stream. When there are more events, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /**
-   * How many characters may wait for the database. When there are more, new events are not stored. Default: 64 Mi (67,108,864) characters.
+   * How many characters of events may wait for the database. When more characters wait, new events are not stored. Default: 64 Mi
+   * (67,108,864) characters.
    */
   readonly maxWaiting?: number | undefined
-  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
+  /** How long the database stores the stream of a request after the response to the request. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
-  /** How long a stream is stored after its last event. Default: 1 hour. */
+  /** How long the database stores a stream after the last event of the stream. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 

@@ -1,7 +1,8 @@
 /**
- * Implements `Inbox` with PostgreSQL, over a `SqlConnection`. Through inboxes, the nodes of a server send requests and answers to each
- * other. A sender stores each text as a row. The receiving node reads the row and then removes it. `NOTIFY` only tells the receiving node
- * to read. A node must renew the lease of its inbox. After a node has crashed, its lease expires, and its inbox is closed.
+ * Implements `Inbox` with PostgreSQL, over a `SqlConnection`. Through inboxes, the nodes (processes) of a server send requests and answers
+ * to each other. A sender stores each text as a row, and tells the receiving node with `NOTIFY` to read. The receiving node reads the row
+ * and then removes it. An inbox is open only for a limited time, its lease, which the node must renew again and again. When a node has
+ * crashed, the lease expires, and other nodes can no longer send to the inbox.
  *
  * With SQLite only one process uses the database, so inboxes are in memory.
  *
@@ -99,7 +100,7 @@ const send = Effect.fnUntraced(
   }
 )
 
-/** Opens the inbox of a node, and keeps it open until the scope closes. */
+/** Opens the inbox of a node, and keeps the inbox open until the scope closes. */
 const hold = ({ inboxes, lease, now, sql, upkeep }: Self, node: string) =>
   Lease.hold({
     length: lease,
@@ -129,7 +130,8 @@ interface Text {
 
 /** Returns the texts that were sent to a node, in the order in which they were stored. */
 const received = (self: Self, node: string): Stream.Stream<string> => {
-  // The number of the last text that was read. So a text that could not be removed does not come twice.
+  // The number of the last text that this node has read. This node ignores texts up to this number, so a text that it could not remove does
+  // not come twice.
   let last = "0"
   const read = Effect.suspend(() => textsAfter(self, node, last)).pipe(
     Effect.tap((rows) => {

@@ -1,7 +1,7 @@
 /**
- * Creates the tables of this package, and updates the tables of earlier versions. Every change is made once and in order, and the database
- * records the change. A run makes all missing changes or none (`schema/Migrate`). With PostgreSQL, nodes that start at the same time wait
- * for each other.
+ * Creates the tables of this package, and updates the tables of earlier versions. `run` makes, in order, all changes of tables that the
+ * database does not record as made. When one change fails, `run` makes no change (`schema/Migrate`). With PostgreSQL, nodes (processes of a
+ * server) that start at the same time make their changes one after another.
  *
  * `SqlConnection` makes the changes when a server starts. If the database user of the server is not allowed to create tables, call `run` as
  * another database user before the start, and give `SqlConnection` the option `migrate: false`.

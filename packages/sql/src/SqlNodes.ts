@@ -2,7 +2,8 @@
  * Provides all services that the nodes of a server share, with one SQL database: PostgreSQL for several nodes, or SQLite for one node that
  * continues after a restart. A node is one process of the server.
  *
- * To set the options of one service, use the module of each service, such as `SqlTaskStore`, instead of `services`.
+ * `services` has the default options of every service. To set options of a service, do not use `services`, but the layer of each single
+ * service, such as `SqlTaskStore.layerWith`.
  *
  * @since 0.1.0
  */
@@ -57,8 +58,8 @@ export const layerWith = (options?: SqlConnection.Options): Layer.Layer<Services
 
 /**
  * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the `SqlClient` that your application
- * provides. With a `PgClient`, one connection listens for notifications, and one connection stays free for the renewal of leases. So
- * `maxConnections` must be at least 3.
+ * provides. With a `PgClient`, one connection listens for notifications, and one connection stays free for the renewal of leases. (A lease
+ * is the right of a node to keep its sessions for a limited time.) So the option `maxConnections` of the `PgClient` must be at least 3.
  *
  * @example
  * ```ts

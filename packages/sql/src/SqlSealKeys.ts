@@ -1,7 +1,7 @@
 /**
  * Implements `SealKeys` with SQL, over a `SqlConnection`. With these keys a server encrypts values that clients send back later. All nodes
- * have the same keys. When the current key must be replaced, one node replaces it for all nodes (`KeyRing` of core). The database stores
- * the secrets in plain text, so anyone who can read this database can decrypt these values.
+ * (processes) of a server use the same keys. When the current key is too old, one node replaces the key for all nodes (`KeyRing` of core).
+ * The database stores the secrets in plain text, so anyone who can read this database can decrypt these values.
  *
  * @since 0.1.0
  */

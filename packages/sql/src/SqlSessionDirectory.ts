@@ -1,10 +1,11 @@
 /**
- * Implements `SessionDirectory` with SQL, over a `SqlConnection`. The directory says which node has which session. Each session is a row.
- * Each node is a row with the end of its lease, by the clock of the database. A node keeps its sessions while it renews its lease. When a
- * node claims a session and the lease of the previous node has ended, it removes the row of the previous node. Then the previous node
- * cannot renew its lease any more. Each claim gives the session a higher number, its epoch.
+ * Implements `SessionDirectory` with SQL, over a `SqlConnection`. The directory stores which node (process of the server) serves which
+ * session. Each session is a row. Each node is a row, too, with the time at which the lease of the node ends, by the clock of the database.
+ * A node keeps its sessions while it renews its lease. After the end of the lease, another node may claim the sessions. The claim also
+ * deletes the row of the previous node, so that the previous node can no longer renew its lease. Each claim gives the session a higher
+ * number, its epoch.
  *
- * With SQLite only one process uses the database. The sessions survive a restart, and the new process can take them over at once.
+ * With SQLite only one process uses the database. After a restart, the new process can take over the sessions at once.
  *
  * @since 0.1.0
  */
@@ -48,7 +49,9 @@ export interface Options {
    * `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
-  /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
+  /**
+   * How long the database stores a session after a node has created, claimed, updated or touched (`touch`) the session. Default: 1 hour.
+   */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
@@ -70,7 +73,7 @@ interface Self extends SqlConnectionService {
   readonly renewal: Duration.DurationInput | undefined
   /** Milliseconds. */
   readonly ttl: number
-  /** How many updates of facts this node has made. */
+  /** How many updates of sessions this node has made. */
   readonly updates: Ref.Ref<number>
 }
 
@@ -211,7 +214,8 @@ const claiming = Effect.fnUntraced(function*(
 
 /**
  * Stores the facts of a session. PostgreSQL may still run an update after its caller was interrupted. So the update may run after the next
- * update of the session. The number `written` prevents that such a late update replaces newer facts.
+ * update of the session. The column `written` has the number of the last update, so a late update with a lower number does not replace
+ * newer facts.
  */
 const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
   Effect.flatMap(Ref.updateAndGet(self.updates, (count) => count + 1), (number) =>

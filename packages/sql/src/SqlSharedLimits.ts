@@ -1,7 +1,7 @@
 /**
- * Implements `SharedLimits` with SQL, over a `SqlConnection`. With this module, all nodes of a server count against the same limits. For
- * each rate limit, a row has the time at which the whole allowance is available again. For each value that may be used only once, such as
- * the id of a DPoP proof, a row has the time until which the value is refused.
+ * Implements `SharedLimits` with SQL, over a `SqlConnection`. With this module, all nodes (processes) of a server share the same limits.
+ * For each rate limit, a row has the time at which the whole allowance is available again. For each value that a client may use only once,
+ * such as the id of a DPoP proof, a row has the time until which the server refuses the value.
  *
  * @since 0.1.0
  */

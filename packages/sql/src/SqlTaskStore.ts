@@ -1,7 +1,8 @@
 /**
- * Implements `TaskStore` with SQL, over a `SqlConnection`. Each task is a row, which is deleted some time after the task has expired. When
- * a task changes, the readers that wait for the task get a notification (`Wake`), and read the task again. A reader that gets no
- * notification reads the task every 5 seconds.
+ * Implements `TaskStore` with SQL, over a `SqlConnection`. Each task is a row, which is deleted some time after the task has expired. A
+ * reader is a stream of `changes` that waits for a change of its task. When a node (process of the server) changes the task, each reader of
+ * the task gets a notification (`Wake`), and reads the task again. Because a notification may be lost, each reader also reads its task when
+ * no notification has arrived for 5 seconds.
  *
  * @since 0.1.0
  */
@@ -102,7 +103,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   if (created.length === 0) yield* whyNot(self, task, at)
 })
 
-/** Fails with the reason why a task could not be created. */
+/** Fails with the reason why the database did not create a task. */
 const whyNot = Effect.fnUntraced(function*(
   { maxOwnerSize, maxTasks, run, sql, tasks }: Self,
   task: StoredTask,
@@ -204,7 +205,7 @@ const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>
     (tasks) => tasks.filter((task) => task !== undefined)
   )
 
-/** Returns how many characters all tasks of an owner have, without the task `id`. */
+/** Returns how many characters all tasks of an owner have together, without the task `id`. */
 const sizeOf = ({ sql, tasks }: Self, owner: string, id: string, at: Fragment) =>
   sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
 

@@ -1,9 +1,9 @@
 /**
- * The workflow engine that runs durable tools in several processes, on one machine or on several machines. It is `@effect/cluster` over one
- * PostgreSQL. When the process of a task was killed, was shut down, or hangs, the task continues at another process. Every process that has
- * this layer runs tasks.
+ * Provides the workflow engine that runs durable tools in several processes, on one machine or on several machines. The engine is
+ * `@effect/cluster` over one PostgreSQL. Every process that has this layer runs tasks. When the process of a task was killed, was shut
+ * down, or hangs, the task continues at another process.
  *
- * The processes communicate only through PostgreSQL. No process opens a port for the others.
+ * The processes communicate only through PostgreSQL, so they need no network connections to each other.
  *
  * `runtime/ClusterRows` manages the rows in the tables, and `runtime/PatientStorage` waits while PostgreSQL cannot be reached.
  *
@@ -44,8 +44,8 @@ export interface Options {
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a process reads from PostgreSQL what has happened to its tasks: an answer or a cancellation that came to another process, or
-   * the end of a wait. Default: 1 second.
+   * How often a process reads the news of its tasks from PostgreSQL. The news are answers and cancellations that another process has
+   * received, and the ends of waits. Default: 1 second.
    */
   readonly pollInterval?: Duration.DurationInput | undefined
   /**
@@ -78,7 +78,7 @@ export const layerWith = (
       entityMessagePollInterval: pollInterval,
       refreshAssignmentsInterval: pollInterval,
       entityTerminationTimeout: stopTimeout,
-      // In a process without durable tools a task does not fail. The task waits until another process takes it.
+      // When a process without durable tools gets a task, the task does not fail. The task waits until another process takes the task.
       entityRegistrationTimeout: Duration.infinity
     }))
   )

@@ -1,7 +1,7 @@
 /**
- * The type of a step in the body of a durable tool. The body yields the step, and gets the result of the step. A step is not an `Effect`,
- * so that the body cannot run other effects, or two steps at the same time. With such effects the body could make other decisions when it
- * runs again.
+ * Defines the type of a step in the body of a durable tool. The body yields the step, and gets the result of the step. A step is not an
+ * `Effect`. So the body cannot run other effects, and cannot run two steps at the same time. Otherwise the body could make other decisions
+ * when the engine runs the body again.
  *
  * `DurableTask` makes steps. `runtime/Body` runs them.
  *
@@ -24,7 +24,10 @@ export class Durable<out A, out E = never, out R = never> {
     readonly effect: Effect.Effect<A, E, R | WorkflowEngine | WorkflowInstance>
   ) {}
 
-  /** The same step, but its failure does not end the body. The body gets a success as a `Right`, and a failure as a `Left`. */
+  /**
+   * The same step, with the result as an `Either`: a success is a `Right`, and a failure is a `Left`. So a failure of the step does not end
+   * the body.
+   */
   get either(): Durable<Either.Either<A, E>, never, R> {
     return new Durable(this.name, Effect.either(this.effect))
   }

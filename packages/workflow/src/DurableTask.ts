@@ -1,7 +1,7 @@
 /**
- * The functions that the body of a durable tool can call: they make steps, questions and waits. Each step, question and wait has a name
- * that is unique in its body. The engine stores the result under this name. So when a new version of your program gives a step another
- * name, this is a new step, even in tasks that are already running.
+ * Defines the functions that the body of a durable tool can call. These functions make steps, questions to the client, and waits. Each
+ * step, question and wait has a name, which must be unique in the body. The engine stores the result under this name. So when a new version
+ * of your program gives a step another name, the engine runs the step again, even in tasks that are already running.
  *
  * @since 0.1.0
  */
@@ -18,9 +18,9 @@ import type { Durable } from "./Durable.js"
  * @category models
  */
 export interface StepOptions<A, E, R> {
-  /** The schema with which the engine stores the result of the step. Default: the step has no result. */
+  /** The schema with which the engine stores the result of the step. Without this option the step has no result. */
   readonly success?: Schema.Schema<A, any> | undefined
-  /** The schema with which the engine stores the failure of the step. Default: the step cannot fail. */
+  /** The schema with which the engine stores the failure of the step. Without this option the step cannot fail. */
   readonly failure?: Schema.Schema<E, any> | undefined
   /**
    * The effect of the step. When the process ends before the effect has ended, the effect begins again at another process. So the effect
@@ -52,7 +52,7 @@ export interface DurableTask {
     name: string,
     questions: Q
   ) => Durable<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
-  /** Waits for a duration. The time passes even while no process runs. */
+  /** Waits for a duration. The time also passes while no process of the server runs. */
   readonly sleep: (name: string, duration: Duration.DurationInput) => Durable<void>
   /**
    * Stores the first 1,000 characters of the message as the status message of the task. Call this function in the effects of steps. It

@@ -1,10 +1,13 @@
 /**
- * Serves tools whose tasks continue after their node has ended, if the engine stores the tasks outside of the node. The body of such a tool
- * is a workflow of `@effect/workflow`. An engine stores the results of the steps, and runs the body again from its beginning until the body
- * has ended. `layer` serves such a tool, as `McpServer.tool` serves any other tool.
+ * Serves durable tools. When the node (process of the server) that runs a task ends, the task of a durable tool can continue at another
+ * node. For this, the workflow engine must store the tasks outside of the node (`ClusterEngine`). The body of a durable tool is a workflow
+ * of `@effect/workflow`. The engine stores the results of the steps. Each time the task continues, the engine runs the body again from its
+ * beginning, and gives the stored results to the body. `layer` serves a durable tool, as `McpServer.tool` serves any other tool.
  *
- * **A step that has ended is never repeated. A step that was running when its process ended begins again.** Such a step runs at least once,
- * so a step must be idempotent. A call without a task is different: it never runs twice. `runtime/Tasks` connects the engine to the server.
+ * **A step that has ended is never repeated. A step that was running when its process ended begins again.** So a step may run several
+ * times, and must be idempotent. The handler of a tool that is not durable is different: it never runs twice for one call.
+ *
+ * `runtime/Tasks` connects the engine to the server.
  *
  * @since 0.1.0
  */
@@ -24,9 +27,9 @@ import * as Tasks from "./runtime/Tasks.js"
  * yields another effect, the program does not compile. The engine runs the body again from its beginning each time the task continues. So a
  * decision between two steps must depend only on the arguments and on the results of steps.
  *
- * The definition needs `task: "required"`, and the server needs `TasksServer.layer`. The engine finds a task by a digest of its id, and
- * stores the id, the arguments and the results of the steps. During a rolling update, a node may get a task whose tool the node does not
- * have. Then the task waits until this node or another node has the tool.
+ * The definition of the tool needs `task: "required"`, and the server needs `TasksServer.layer`. The engine stores the id of the task, the
+ * arguments and the results of the steps. During a rolling update, a node may get a task whose tool the node does not have. Then the task
+ * waits until this node or another node has the tool.
  *
  * A cancellation at any node interrupts the step that is running. The end of the time to live of the task interrupts the step, too.
  *

@@ -1,9 +1,9 @@
 /**
- * Listens to channels of Redis for a node, over one connection of `RedisConnection`. A message has no data. It only calls the listener, and
- * the listener then reads the state. Messages are lost while the connection is lost, so all listeners are called when the connection
- * listens again.
+ * Listens to channels of Redis for a node, over one connection of `RedisConnection`. A message has no data: this module only calls the
+ * listeners of the channel, and each listener then reads the state from Redis. Redis does not repeat messages that it sent while the
+ * connection was lost. So when the connection listens again, this module calls all listeners.
  *
- * `listeners` has exactly the channels that have at least one listener.
+ * The map `listeners` contains only channels that have at least one listener.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import type { Client } from "./RedisClient.js"
 /** How many channels one SUBSCRIBE command names at most. */
 const PORTION = 1000
 
-/** How often this module sends a PING on the connection. When no reply arrives, the driver replaces the connection. */
+/** How often this module sends a PING on the connection. When no reply to the PING arrives, the driver replaces the connection. */
 const CHECK = "2 seconds"
 
 export class Subscriptions {

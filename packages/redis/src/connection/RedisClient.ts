@@ -1,11 +1,14 @@
 /**
- * One client of Redis or of a Redis cluster, over `ioredis`. `RedisConnection` makes the clients of a node. A client sends every command
- * only once. When the connection is lost before the reply arrives, the command fails, because Redis may have run the command.
+ * Implements a client of Redis or of a Redis cluster, over the driver `ioredis`. `RedisConnection` makes several clients for a node. A
+ * client sends each command only once. When the connection is lost before the reply arrives, the command fails, because Redis may have run
+ * the command.
  *
- * When there is no connection, commands wait for the next connection, up to their timeout. The number and the size of all commands without
- * a reply are limited. When nothing arrives for the time that the slowest command may take, the client replaces the connection.
+ * When there is no connection, commands wait for the next connection until their timeout. The client limits the number and the total size
+ * of the commands that wait for a reply. When nothing arrives for longer than the slowest command may take, the client replaces the
+ * connection.
  *
- * `waiting` and `size` count a command until the driver has called back. This may be later than the timeout of the command.
+ * `waiting` is the number of the waiting commands, and `size` is their total size. A command counts until the driver has reported its end,
+ * which may be later than the timeout of the command.
  */
 import * as Deadlines from "@effect-mcp/core/unstable/kit/Deadlines"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
@@ -21,7 +24,8 @@ import { RedisError } from "../RedisError.js"
 export const MAX_WAIT = 2000
 
 /**
- * How many milliseconds longer than its slowest command a connection may be silent. So the command fails before the connection is replaced.
+ * A connection may be silent for the time limit of its slowest command and this number of milliseconds. So the command fails before the
+ * client replaces the connection.
  */
 const GRACE = 100
 
@@ -239,8 +243,8 @@ export const connect = (
   Effect.tap(begin(() => open(urls, optionsOf(settings, wait)), settings), ({ ready }) => ready)
 
 /**
- * Begins a connection for channels, in the same way as `begin`. After a lost connection, `ChannelListeners` subscribes again, not this
- * client.
+ * Begins to connect for channels, and does not wait for the connection. Disconnects when the scope closes. After a lost connection this
+ * client does not subscribe again, because `ChannelListeners` subscribes again.
  */
 export const beginSubscriber = (
   urls: ReadonlyArray<string>,
@@ -343,8 +347,8 @@ const failed = (message: string, error?: unknown, isRefused = false): RedisError
   new RedisError({ message, isRefused, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
 
 /**
- * The beginnings of errors that Redis sends before it changes anything. This is true for scripts as well, because Redis does not refuse the
- * rest of a script that has already written.
+ * The beginnings of the errors with which Redis refuses a command before it changes anything. A script that ends with one of these errors
+ * has not changed anything either, because Redis does not refuse the rest of a script that has already written.
  */
 const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/

@@ -1,7 +1,7 @@
 /**
- * Makes the names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides on which node a
- * cluster stores a key. All keys of one session have the same part in braces, so that one script can check the epoch of the session and
- * store an event.
+ * Makes the names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part of a key in braces (the hash tag)
+ * decides on which server of a Redis cluster the key is stored. All keys of one session have the same hash tag, so that one script can
+ * check the epoch of the session and store an event. (The epoch is a number that increases each time a node claims the session.)
  */
 
 /**

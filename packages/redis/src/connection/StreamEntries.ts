@@ -1,7 +1,7 @@
 /**
- * Reads entries of Redis streams. With `reading`, `RedisChangeBus` and `RedisInbox` read the entries after an id, and wait for new entries.
- * `RedisEventStore` decodes entries with `ofReply`. The caller of `reading` stores the id of the last entry. So when a connection is lost,
- * no entry is lost and no entry comes twice.
+ * Reads entries of Redis streams. `RedisChangeBus` and `RedisInbox` call `reading`, which reads the entries after an id, and waits for new
+ * entries. `RedisEventStore` calls `ofReply`, which decodes entries. The caller of `reading` stores the id of the last entry that it has
+ * received. So after a lost connection, `reading` continues with the next entry.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -81,8 +81,9 @@ type Blocking = Effect.Effect.Success<RedisConnectionService["blocking"]>
 const spaced = Schedule.spaced("200 millis")
 
 /**
- * Waits for entries after the id that `after` returns, and passes the entries to `entries`. When no entries come within `MAX_WAIT`, or
- * Redis does not answer, `otherwise` runs. `otherwise` checks whether the stream is still the same, and is retried until it succeeds.
+ * Waits for entries after the id that `after` returns, and passes the entries to `entries`. When no entries arrive within `MAX_WAIT`, or
+ * Redis does not answer, this function runs `otherwise` until `otherwise` succeeds. `otherwise` checks whether Redis still has the stream
+ * and its last entries.
  */
 export const reading = <A>(
   blocking: Blocking,

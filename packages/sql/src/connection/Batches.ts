@@ -1,10 +1,10 @@
 /**
- * Collects the items that arrive in one turn of the event loop, and writes them as one batch, for `SqlEventStore`. Batches are used because
- * a transaction costs more than a row. Only one batch is written at a time. Between two batches the event loop runs other work, because
- * SQLite blocks the event loop during a batch.
+ * Collects the items that arrive in one turn of the event loop, and writes these items as one batch, for `SqlEventStore`. One transaction
+ * with many rows costs less than many transactions. This module writes only one batch at a time. SQLite blocks the event loop during a
+ * batch, so the event loop runs other work between two batches.
  *
  * Mutable state: `waiting` has the items that were taken from `arrived`, in their order. `size` is the sum of the sizes in `arrived` and
- * `waiting`. `pending` has the results of all items that were not yet written or refused.
+ * `waiting`. `pending` has a deferred result for each item that was not yet written or refused.
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"

@@ -1,7 +1,7 @@
 /**
  * Finds the present epoch of each session. The epoch of a session is a number that increases each time a node claims the session. The
- * present epoch is the greatest epoch in the directory and among the stored events. A node may still write in an earlier epoch, which is
- * over. `StreamWrites` and `StreamRows` use this module to refuse such writes.
+ * present epoch is the greatest epoch of the session in the directory and among the stored events. Every lower epoch is over. A node that
+ * has lost the session may still try to write with a lower epoch. `StreamWrites` and `StreamRows` use this module to refuse such a write.
  */
 import type { Statement } from "@effect/sql/Statement"
 import type { StreamKey } from "@effect-mcp/core/EventStore"

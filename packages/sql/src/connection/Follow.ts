@@ -1,6 +1,6 @@
 /**
  * Reads the rows that other nodes store, for `SqlChangeBus` and `SqlInbox`. After each notification (`Wake`) this module reads until there
- * are no more rows. A read that fails is tried again after the next notification.
+ * are no more rows. When a read fails, this module reads again after the next notification.
  */
 import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Duration from "effect/Duration"

@@ -1,8 +1,8 @@
 /**
  * Takes single connections out of the pool of a PostgreSQL client. `Wake` uses `listen`, which reserves one connection for notifications.
- * `SqlConnection` uses `forData`, which counts the connections for data, and `leavingReadOnly`, which ends connections that lead to a
- * read-only server. `PgNodes` makes a pool that has `SPARE` connections in addition to the connections for data. When a connection has
- * ended, the pool opens a new connection.
+ * `SqlConnection` uses `forData`, which returns how many connections are for data, and `leavingReadOnly`, which ends connections to a
+ * read-only server. `PgNodes` makes a pool that has `SPARE` connections in addition to the connections for data. When this module has ended
+ * a connection, the pool opens a new connection.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"

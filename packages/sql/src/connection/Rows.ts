@@ -1,6 +1,7 @@
 /**
- * Passes many rows to an SQL statement as one JSON parameter. In the statement the rows are the table `items`. So the text of the statement
- * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this module.
+ * Passes many rows to an SQL statement as one JSON parameter. The statement uses these rows as a table with the name `items`. So the
+ * statement has the same text for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this
+ * module.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"

@@ -1,7 +1,7 @@
 /**
- * Opens the sockets of the PostgreSQL client that `PgNodes` makes, and destroys sockets that have been silent for too long. The driver
- * itself waits for an answer for ever. With this module, statements and releases of connections do not wait for a database that has
- * stopped. The driver closes unused connections earlier.
+ * Opens the sockets of the PostgreSQL client that `PgNodes` makes. Destroys a socket on which no data has come or gone for too long. The
+ * reason is that the driver itself would wait for ever for the answer of a database that has stopped. Sockets that no statement uses are
+ * not affected, because the driver closes unused connections earlier.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ export interface Sockets {
   readonly destroyAll: Effect.Effect<void>
 }
 
-/** How often the sockets are checked, in milliseconds. */
+/** How often this module checks the sockets, in milliseconds. */
 const LOOK = 250
 
 /** Makes a `Sockets`. `limit` is how long a socket may be silent, in milliseconds. All sockets are destroyed when the scope closes. */

@@ -1,10 +1,12 @@
 /**
- * Writes a batch of operations of `SqlEventStore`. In PostgreSQL a batch is one statement, and so one round trip; in SQLite it is one
- * transaction.
+ * Writes a batch of operations of `SqlEventStore`. In PostgreSQL a batch is one statement, and so needs only one round trip. In SQLite a
+ * batch is one transaction.
  *
- * An expired stream counts as removed even before its rows are deleted. When such a stream begins again, the column "dropped" gets the
- * position of its last event, so that the old events are not read. `Rows` passes the rows to the statement, `Epochs` finds operations of an
- * epoch that is over.
+ * An expired stream counts as removed, but its rows may still be in the tables. When a stream with the name of an expired stream begins,
+ * the column "dropped" gets the position of the last old event, so that nobody reads the old events.
+ *
+ * `Rows` passes the rows to the statement. `Epochs` finds the operations whose epoch is over. (The epoch of a session is a number that
+ * increases each time a node claims the session.)
  */
 import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
@@ -16,8 +18,8 @@ import * as Epochs from "./Epochs.js"
 import * as Rows from "./Rows.js"
 
 /**
- * An operation on a stream. "Await" changes nothing and only checks whether the epoch is over. `missing` is the position of an earlier
- * event that was not stored.
+ * An operation on a stream. "Await" changes nothing: its result only says whether the epoch is over. `missing` is the position of an
+ * earlier event that was not stored.
  */
 export type Item =
   & { readonly key: StreamKey; readonly missing?: number | undefined }
@@ -84,7 +86,8 @@ interface Grown {
 }
 
 /**
- * The time at which a stream expires is rounded up to a multiple of this number of milliseconds. So most events do not change the index.
+ * A batch rounds the time at which a stream expires up to a multiple of this number of milliseconds. So most events do not change the time,
+ * and PostgreSQL or SQLite does not need to change the index.
  */
 const ROUNDED = 60_000
 

@@ -1,10 +1,10 @@
 /**
- * Deletes expired rows every minute, until the scope closes. This is called a sweep. `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and
- * `SqlSharedLimits` start a sweep with `every`; `StreamRows` starts a sweep with `portions`. All statements treat expired rows as deleted
- * rows, so the time of the sweep does not matter.
+ * Deletes expired rows every minute, until the scope closes. This deletion is called a sweep. All other statements ignore expired rows, so
+ * the time of the sweep does not matter. `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and `SqlSharedLimits` start a sweep with
+ * `every`. `StreamRows` starts a sweep with `portions`.
  *
- * The sweep deletes rows in portions. SQLite blocks the event loop while it deletes, so the event loop runs other work between two
- * portions.
+ * A sweep deletes rows in portions. SQLite blocks the event loop while it deletes a portion. Between two portions the event loop runs other
+ * work.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -41,8 +41,8 @@ export const portions = (
 }
 
 /**
- * Returns the end of a SELECT, after LIMIT. With this end the SELECT skips rows that another transaction has locked. The next sweep deletes
- * these rows.
+ * Returns the last part of a SELECT statement, which follows LIMIT. With this part the SELECT skips rows that another transaction has
+ * locked. The next sweep deletes the skipped rows.
  */
 export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
   Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``

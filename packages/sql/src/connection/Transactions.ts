@@ -1,8 +1,10 @@
 /**
- * Runs transactions and single statements in the way that each driver needs, for `SqlConnection` and `Migrate`. The driver of libSQL opens
- * a connection to its file for each transaction, and never closes this connection. So this module uses only one connection for a libSQL
- * file. Its transactions and statements wait for each other by a lock of this module. The lock of the driver is not used: it stays locked
- * when a statement is interrupted directly after it took the lock.
+ * Runs transactions and single statements in the way that each driver needs, for `SqlConnection` and `Migrate`.
+ *
+ * The driver of libSQL (SQLite) would open a further connection to its file for each transaction, and would never close this connection. So
+ * this module uses only one connection for a libSQL file, and a lock: only one transaction or single statement at a time uses the
+ * connection. This module does not use the driver's own lock, because that lock stays locked when a statement is interrupted directly after
+ * the statement took the lock.
  *
  * When a statement of libSQL fails because another process has locked the file, the statement stays open until the garbage collector
  * collects it. Until then the connection reads an old state of the file, and commits nothing. So after such a failure this module opens the
@@ -52,8 +54,8 @@ const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
 }
 
 /**
- * Makes a `Transactions`. `limit` is how long a statement may take, in milliseconds. `places` limits how many statements and transactions
- * run in PostgreSQL at the same time; `undefined` sets no limit.
+ * Makes a `Transactions`. `limit` is how long a statement may take, in milliseconds. The semaphore `places` limits how many statements and
+ * transactions run in PostgreSQL at the same time. When `places` is `undefined`, there is no limit.
  */
 export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore): Transactions => {
   if (Attempt.isPg(sql)) {
@@ -96,8 +98,9 @@ export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore
 }
 
 /**
- * Fails with the cause of the effect itself. When the connection is lost, ROLLBACK fails as well, and the driver reports only the failure
- * of ROLLBACK. No transaction stays open, because PostgreSQL ends the transaction together with the connection.
+ * Runs an effect in a transaction. When the effect fails, the transaction fails with the cause of the effect. This is needed when the
+ * connection is lost: then ROLLBACK fails as well, and the driver reports only the failure of ROLLBACK. No transaction stays open, because
+ * PostgreSQL ends the transaction together with the connection.
  */
 const withOwnCause = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -127,8 +130,8 @@ const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Eff
   TimeLimit.call(statement, 3 * limit, () => Effect.failCause(EffectInternals.interruption))
 
 /**
- * Runs a statement of a transaction to its end. An interruption waits until the statement has ended, so that the connection is free for the
- * next statement.
+ * Runs a statement inside of a transaction to its end. An interruption waits until the statement has ended, so that the connection is free
+ * for the next statement.
  */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
@@ -136,7 +139,7 @@ const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Ef
   )
 
 /**
- * Lets an interrupted transaction wait for the end of its present statement before the rollback. To cancel the statement, the driver would
+ * Makes an interrupted transaction wait for the end of its present statement before the rollback. To cancel the statement, the driver would
  * need another connection of the pool. The driver would wait for this other connection while the transaction is open, and would then cancel
  * any statement that runs on the first connection.
  */

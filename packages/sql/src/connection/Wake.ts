@@ -1,8 +1,9 @@
 /**
- * Notifies the readers that wait for rows of other nodes. Such a notification is called a wake-up. `SqlConnection` makes one `Wake`, and
- * `PgConnections` listens to the channel of PostgreSQL. A wake-up has no data. When a wake-up is lost, a reader reads later, at its next
- * regular read. Between nodes, wake-ups go over one channel of PostgreSQL. With SQLite only one process uses the database, so wake-ups stay
- * in the process.
+ * Notifies the readers that wait for rows of other nodes (processes of the server). A notification tells a reader to read, and has no data.
+ * It is called a wake-up. When a wake-up is lost, the reader reads later, because each reader also reads at regular times.
+ *
+ * Between nodes, one channel of PostgreSQL transports the wake-ups, and `PgConnections` listens to this channel. With SQLite only one
+ * process uses the database, so wake-ups stay in the process. `SqlConnection` makes one `Wake`.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
@@ -17,7 +18,7 @@ import type { Run } from "./Attempt.js"
 import * as PgConnections from "./PgConnections.js"
 
 export interface Wake {
-  /** Wakes all listeners of a channel on every node. Call this function after the transaction has ended. */
+  /** Wakes all listeners of a channel on every node. Call this function after the end of the transaction that has changed the rows. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /** Calls `listener` at each wake-up of a channel, until the scope closes. */
   readonly listen: (channel: string, listener: () => void) => Effect.Effect<void, never, Scope.Scope>
@@ -76,13 +77,13 @@ const CHANNEL = "mcp_wake"
  */
 const MAX_NAME = 2000
 
-/** How often the node notifies itself. The node also waits this time for its own notification. */
+/** How often the node sends a notification to itself. The node also waits this time for the arrival of this notification. */
 export const BEAT = Duration.seconds(2)
 
 /**
- * Makes the function that notifies the other nodes. The function ends at once, and the notification is sent later. A notification has the
- * name of a channel and no data. Notifications of the same moment are sent in one statement, outside of the transactions that have caused
- * them. The reason is that in PostgreSQL a transaction that notifies waits for all other transactions that notify.
+ * Makes the function that notifies the other nodes. The function ends at once, and the node sends the notification later. A notification
+ * has the name of a channel and no data. The node sends all notifications of one moment in one statement, outside of the transactions that
+ * have changed the rows. The reason is that in PostgreSQL a transaction that notifies waits for all other transactions that notify.
  *
  * A network may lose notifications without an error. So the node notifies itself every `BEAT`. When its own notification does not arrive,
  * the node listens with a new connection, and wakes all its readers, because they may have missed a wake-up.
@@ -119,7 +120,7 @@ const notifyingNodes = (
     }
     const listening = Stream.runForEach(PgConnections.listen(sql, CHANNEL), (payload) =>
       Effect.sync(() => receive(payload)))
-    /** Returns whether a notification to this node itself arrives within the time `within`. */
+    /** Sends a notification to this node itself. Returns whether the notification arrives within the time `within`. */
     const hearsItself = (within: Duration.Duration) =>
       Effect.zipRight(
         Effect.ignore(send([""])),

@@ -1,8 +1,9 @@
 /**
- * Makes the changes of tables (`Schema`) that were not made yet. One transaction makes all of these changes or none. In PostgreSQL an
- * advisory lock lets only one node at a time make changes, and `TIMEOUT` replaces the timeouts of the database. `check` makes no change,
- * and fails when a change is missing. `SqlMigrations` calls `run`, `SqlConnection` calls `check`, and `PgNodes` uses `TIMEOUT` for the
- * client that makes the changes.
+ * Makes the changes of tables (`Schema`) that the database does not have yet. `run` makes the changes in one transaction: all of the
+ * changes, or none. In PostgreSQL, `run` takes an advisory lock, so that only one node at a time makes changes. During the changes,
+ * `TIMEOUT` replaces the timeouts of PostgreSQL. `check` makes no change, and fails when the database does not have all changes.
+ *
+ * `SqlMigrations` calls `run`, and `SqlConnection` calls `check`. `PgNodes` uses `TIMEOUT` for the client that makes the changes.
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
@@ -44,8 +45,8 @@ export const run = (
     const changes = Effect.gen(function*() {
       if (isPg) {
         yield* sql`SELECT set_config(name, ${String(TIMEOUT)}, true) FROM pg_settings WHERE ${sql.in("name", TIMEOUTS)}`
-        // The statement tries to take the lock and does not wait. It is repeated, because PostgreSQL would end a single statement that
-        // waits too long.
+        // The statement tries to take the lock and does not wait for the lock. This code repeats the statement, because PostgreSQL would
+        // end a single statement that waits too long.
         const lock = sql<{ readonly isTaken: boolean }>`
           SELECT pg_try_advisory_xact_lock(${LOCK}, hashtext(${prefix})) AS "isTaken"`
         yield* Effect.repeat(lock, { until: ([row]) => row!.isTaken, schedule: Schedule.spaced("100 millis") })
@@ -102,7 +103,7 @@ const checkPrefix = (prefix: string): Effect.Effect<void, SqlStoreError> =>
     })
   )
 
-/** Gives a function that returns the version of the tables of a service. The version is the number of changes that were made. */
+/** Gives a function that returns the version of the tables of a service. The version is the number of changes that the database has. */
 const versionsOf = (sql: SqlClient, prefix: string) =>
   Effect.map(
     sql<{ readonly service: string; readonly version: number }>`

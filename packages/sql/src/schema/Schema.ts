@@ -2,8 +2,9 @@
  * Defines the tables of all services. For each service, this module has the list of changes that create and alter the tables of the
  * service.
  *
- * A released change is never edited; a correction is a further change. Each statement runs in PostgreSQL and in SQLite, or depends on the
- * dialect of the client. `SqlConnection` and `SqlMigrations` pass these lists to `Migrate`, which makes the changes.
+ * A change that was released must not be edited. To correct it, add a further change. Each statement runs in PostgreSQL and in SQLite, or
+ * depends on the dialect of the client. `SqlConnection` and `SqlMigrations` pass the lists of changes to `Migrate`, which makes the
+ * changes.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -17,7 +18,7 @@ interface Tables {
   readonly table: (name: string) => Identifier
 }
 
-/** The changes of one service, in order. The version of the tables of a service is the number of changes that were made. */
+/** The changes of one service, in order. The version of the service's tables is the number of changes that the database has. */
 export type Changes = ReadonlyArray<(tables: Tables) => Effect.Effect<unknown, SqlError>>
 
 /** The tables of `SqlChangeBus`: the number of the last change, and the last changes. Only PostgreSQL has these tables. */
@@ -33,8 +34,8 @@ const bus: Changes = [
 ]
 
 /**
- * The table of `SqlCredentialStore`: one row for each record of an owner. The column "owner" has the digest of the owner. The locks for
- * renewals are rows as well.
+ * The table of `SqlCredentialStore`: one row for each record of an owner. The column "owner" has a digest of the name of the owner. The
+ * locks for the renewal of tokens are rows as well.
  */
 const credentials: Changes = [
   ({ sql, table }) =>
@@ -47,7 +48,8 @@ const credentials: Changes = [
 ]
 
 /**
- * The tables of `SqlEventStore`: events, and their streams. A stream and its events may be deleted after the time "expires" of the stream.
+ * The tables of `SqlEventStore`: events, and their streams. After the time in the column "expires" of a stream, the stream and its events
+ * may be deleted.
  */
 const events: Changes = [
   ({ sql, table }) =>
@@ -97,8 +99,8 @@ const limits: Changes = [
 ]
 
 /**
- * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row was removed never uses its id again.
- * `written` is the number of the update that has written the facts of the session. The node that has the session counts its updates.
+ * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row was removed never uses its id again. Each
+ * node numbers its updates of sessions. `written` is the number of the update that has written the present facts of the session.
  */
 const sessions: Changes = [
   ({ sql, table }) =>

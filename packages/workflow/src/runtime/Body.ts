@@ -1,6 +1,6 @@
 /**
- * Runs the steps of the body of a durable tool one after another, for `Tasks`. This module also makes the steps that `DurableTask`
- * describes, from activities, clocks and deferred values of `@effect/workflow`.
+ * Runs the steps of the body of a durable tool one after another, for `Tasks`. This module also implements the functions of `DurableTask`:
+ * it makes the steps from activities, clocks and deferred values of `@effect/workflow`.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -56,7 +56,7 @@ export const untilStored = <A, R>(effect: Effect.Effect<A, TaskStoreError, R>): 
 export const answerOf = (key: string): DurableDeferred.DurableDeferred<typeof Schema.Void> =>
   DurableDeferred.make(`answer/${key}`)
 
-/** How long a body waits until the store of tasks has an answer that a node has announced. */
+/** How long a body waits for an answer in the store of tasks after a node has reported that there is an answer. */
 const STORING = Duration.seconds(10)
 
 /** An answer of the client, as the engine stores it; `null` when the store of tasks did not get the answer. */
@@ -157,7 +157,7 @@ const put = (
 
 /**
  * Returns the answer of the client as soon as the store of tasks has the answer. Returns `null` after the time `STORING`, because the node
- * that announced the answer may have ended before it stored the answer.
+ * that reported the answer may have ended before it stored the answer.
  */
 const taken = (
   tasks: DetachedTask.DetachedTasks,

@@ -1,11 +1,13 @@
 /**
- * Manages the rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. This module corrects two problems of
- * `@effect/cluster` 0.60. (A shard is a group of tasks that one process runs.)
+ * Manages the rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. `@effect/cluster` divides the tasks into
+ * groups, called shards. At each time only one process runs the tasks of a shard. The parts of a task communicate by messages, which are
+ * rows. This module corrects two problems of `@effect/cluster` 0.60:
  *
- * - **A wake-up may be lost.** A process may claim a message and then not process it, for example because the process has just lost the
- *   shard of the message. Then no process reads the message for ten minutes. So each process gives back the messages of its shards that
- *   were claimed some seconds ago and are not processed. When a process reads a message that it is processing, it skips the message.
- * - **Rows are never removed.** This module has its own table, which has the end of the time to live of each task. At this time the module
+ * - **A message may wait for ten minutes.** A process may claim a message and then not process the message, for example because the process
+ *   has just lost the shard. Then no process reads the message for ten minutes. So with this module each process looks for messages of its
+ *   shards that were claimed some seconds ago and are not processed. The process makes these messages readable again (it gives them back).
+ *   A process skips a message that it is already processing.
+ * - **Rows are never removed.** This module stores in its own table when the time to live of each task ends. After this time the module
  *   removes the rows of the task.
  */
 import * as MachineId from "@effect/cluster/MachineId"
@@ -24,28 +26,32 @@ import * as Schedule from "effect/Schedule"
 import { McpTask } from "./McpTask.js"
 
 /**
- * The number of shards. The processes divide the shards among themselves, and each task is in one shard. A renewal of a lease writes a row
- * for each shard. All processes must have the same number.
+ * The number of shards. The processes divide the shards among themselves, and each task is in one shard. Each time a process renews its
+ * lease, the process writes a row for each of its shards. All processes must have the same number of shards.
  */
 export const SHARDS = 60
 
 /** How often a process gives back claimed messages. */
 const LOOK = Duration.seconds(2)
 
-/** How long a message may be claimed before it is given back. During a long step, one row is written after each such time. */
+/**
+ * How long a process may have claimed a message before a process gives the message back. During a long step, the process of the step gives
+ * back one message after each such time.
+ */
 const CLAIMED = "4 seconds"
 
 /** How often the rows of ended tasks are removed. */
 const SWEEP = Duration.seconds(10)
 
 /**
- * How many milliseconds after the end of a task's time to live the rows of the task are removed. A step that still runs is interrupted
- * earlier.
+ * How many milliseconds after the end of a task's time to live this module removes the rows of the task. `Tasks` interrupts a running step
+ * before the removal.
  */
 const GRACE = 10_000
 
 /**
- * How long a process may hang, in milliseconds. Such a process may then write rows of a task that was removed. These rows are removed, too.
+ * How long a process may hang, in milliseconds. When the process continues, the process may write rows of a task whose rows were already
+ * removed. This module removes the new rows, too.
  */
 const AWAY = 600_000
 
@@ -159,8 +165,8 @@ const makeRows = (sql: SqlClient, prefix: string) => {
       sql`INSERT INTO ${tasks} (execution_id, ends_at) VALUES (${executionId}, ${endsAt}) ON CONFLICT DO NOTHING`,
 
     /**
-     * Gives back the claimed messages of these shards, and returns how many. The message of a body that runs in this process stays claimed.
-     * This message has the arguments, which no process needs to read again.
+     * Gives back the claimed messages of these shards, and returns the number of these messages. The message that has started a body in
+     * this process stays claimed. This message has the arguments of the body, which no process needs to read again.
      */
     giveBack: (shards: ReadonlyArray<string>, running: ReadonlyArray<string>): Effect.Effect<number, SqlError> =>
       shards.length === 0 ? Effect.succeed(0) : Effect.map(

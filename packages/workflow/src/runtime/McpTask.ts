@@ -1,6 +1,6 @@
 /**
- * Defines the workflow of all durable tools, for `Tasks` and `ClusterRows`. There is only one workflow, so that the engine can find an
- * execution by the id of its task alone. `Tasks` has the function that the workflow runs.
+ * Defines the workflow of all durable tools, for `Tasks` and `ClusterRows`. All durable tools share one workflow, so that the engine can
+ * find the execution of a task by the id of the task alone. `Tasks` has the function that the workflow runs.
  */
 import * as Workflow from "@effect/workflow/Workflow"
 import * as DetachedTask from "@effect-mcp/core/DetachedTask"

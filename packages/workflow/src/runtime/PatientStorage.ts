@@ -2,11 +2,11 @@
  * Wraps the message storage of `@effect/cluster`, for `ClusterEngine`. With this module, tasks survive when the database is unreachable for
  * a while, and when processes hang and then continue. This module corrects two problems of `@effect/cluster` 0.60:
  *
- * - **The storage gives up after a second.** When it has not stored the end of a step, the step never ends. When it has not stored the next
- *   step, the body ends as failed. This module tries again until the database can be reached.
- * - **The first reply stays.** A process that has lost a task stores that the step of the task is suspended. It may do this after another
- *   process has begun the step. Then the end of the step would not be stored, and the task would wait for ever. This module replaces the
- *   suspension by the end of the step.
+ * - **The storage gives up after a second.** When the storage has not stored the end of a step, the step never ends. When the storage has
+ *   not stored the next step, the body ends as failed. This module tries again until the database answers.
+ * - **The first reply stays.** A process that has lost a task stores the reply "suspended" for the running step. The process may store this
+ *   reply after another process has begun the step. Because the first reply stays, the storage would not store the end of the step, and the
+ *   task would wait for ever. This module replaces the reply "suspended" by the end of the step.
  */
 import type { MalformedMessage, PersistenceError } from "@effect/cluster/ClusterError"
 import * as Message from "@effect/cluster/Message"
@@ -17,7 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 
-/** Repeats the effect until the database can be reached. The engine interrupts the effect when the process has lost its lease. */
+/** Repeats the effect until the database answers. The engine interrupts the effect when the process has lost its lease. */
 const untilThere = <A, E extends { readonly _tag: string }, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>

@@ -1,7 +1,7 @@
 /**
- * Runs the durable tasks of a server, for `DurableTool`. This module registers the workflow of all durable tools (`McpTask`), and starts it
- * for each call. It also makes the `DetachedTasks` of core, through which answers and cancellations reach the workflow. `Body` makes the
- * steps of one body.
+ * Runs the durable tasks of a server, for `DurableTool`. This module registers the workflow of all durable tools (`McpTask`), and starts an
+ * execution of the workflow for each call. Answers and cancellations of the client reach the execution through the `DetachedTasks` of core,
+ * which this module makes. `Body` makes and runs the steps of one body.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -41,8 +41,8 @@ interface Server {
 }
 
 /**
- * Returns the open servers of an engine, the newest first. All servers register a function with the same list, because an engine may still
- * call the function of a server that has closed.
+ * Returns the open servers of an engine, the newest first. Each server registers a function that uses this list. So an engine that still
+ * calls the function of a closed server reaches the open servers.
  */
 const serversOf = (engine: WorkflowEngine["Type"]): Array<Server> => {
   const known = serversByEngine.get(engine) ?? []
@@ -82,7 +82,7 @@ export const layer: Layer.Layer<Tasks, never, Registry | WorkflowEngine> = Layer
           Effect.forEach(keys, (key) => {
             const answer = Body.answerOf(key)
             const token = DurableDeferred.tokenFromExecutionId(answer, { workflow: McpTask, executionId })
-            // This only reports that there is an answer. The store of tasks has the answer.
+            // This call only reports to the workflow that there is an answer. The answer itself is in the `TaskStore`.
             return DurableDeferred.succeed(answer, { token, value: undefined })
           }, { discard: true })).pipe(Effect.provideService(WorkflowEngine, engine)),
       stopped: ({ taskId }) => Effect.flatMap(executionOf(taskId), (id) => engine.interrupt(McpTask, id))
