@@ -1,5 +1,5 @@
 /**
- * Stores in Redis the state that the nodes of an MCP server share. A node is one process of the server.
+ * State of an MCP server that several nodes share, in Redis.
  *
  * @since 0.1.0
  */

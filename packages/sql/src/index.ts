@@ -1,6 +1,5 @@
 /**
- * Stores the state of an MCP server: in PostgreSQL for a server with several nodes (processes), or in SQLite for one node that continues
- * after a restart.
+ * State of an MCP server in PostgreSQL, for several nodes, or in SQLite, for one that restarts.
  *
  * @since 0.1.0
  */

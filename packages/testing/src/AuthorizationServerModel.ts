@@ -1,5 +1,6 @@
 /**
- * The types of `TestAuthorizationServer`: the options of this server, and the values that it receives, records and issues.
+ * The types of `TestAuthorizationServer`: the options of this server, and the values that it receives, records and issues. This module has
+ * no functions.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Makes durable tools of an MCP server. The tasks of a durable tool are workflows of @effect/workflow.
+ * Durable tools of an MCP server: their tasks are workflows of @effect/workflow.
  *
  * @since 0.1.0
  */

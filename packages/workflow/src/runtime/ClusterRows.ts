@@ -5,8 +5,7 @@
  *
  * - **A message may wait for ten minutes.** A process may claim a message and then not process the message, for example because the process
  *   has just lost the shard. Then no process reads the message for ten minutes. So with this module each process looks for messages of its
- *   shards that were claimed some seconds ago and are not processed. The process makes these messages readable again (it gives them back).
- *   A process skips a message that it is already processing.
+ *   shards that were claimed some seconds ago and are not processed. The process makes these messages readable again.
  * - **Rows are never removed.** This module stores in its own table when the time to live of each task ends. After this time the module
  *   removes the rows of the task.
  */
